@@ -139,7 +139,8 @@ enum Task {
     Newcomer,
     /// Run the tests of drivers on other servers: Oracle's MySQL, PostgreSQL 18, SeaweedFS' S3
     ///
-    /// Tests that would stop the server are left out. Not a part of `cargo xtask test`.
+    /// On PostgreSQL 18 and SeaweedFS, tests that would stop the server are left out. Not a part of
+    /// `cargo xtask test`.
     Matrix {
         /// Only these servers; otherwise all
         #[arg(value_name = "SERVER", value_parser = matrix::servers())]

@@ -3,10 +3,11 @@
 //! ```text
 //!   baton-servers up ──► a URL each ──► cargo test -p baton-drivers, the URL in its environment
 //!        └── baton-servers down, also after a failure
+//!   MySQL by Oracle ──────────────────► cargo test -p baton-drivers, whose tests start their own
 //! ```
 //!
 //! A server that the environment names is not the tests' to stop: those that would are left out by
-//! the name of their file.
+//! the name of their file. Tests that start their own servers all run.
 
 use std::path::Path;
 
@@ -19,37 +20,50 @@ use crate::failure::Failure;
 struct Entry {
     /// The server, by baton-servers' name.
     server: &'static str,
-    /// The variable in which baton-servers prints its URL.
-    printed_variable: &'static str,
-    /// The variable from which the tests take a URL.
-    test_variable: &'static str,
     /// The driver, and its test program. All of them are built, so that one build serves all.
     driver: &'static str,
-    /// The files of tests that a server need not be stopped for.
-    files: &'static [&'static str],
+    origin: Origin,
+}
+
+/// Who starts the server.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// Each test starts its own, as this variable tells it to.
+    Tests { variable: &'static str, value: &'static str },
+    /// baton-servers starts one for all tests.
+    BatonServers {
+        /// The variable in which baton-servers prints its URL.
+        printed_variable: &'static str,
+        /// The variable from which the tests take a URL.
+        test_variable: &'static str,
+        /// The files of tests that a server need not be stopped for.
+        files: &'static str,
+    },
 }
 
 const ENTRIES: [Entry; 3] = [
     Entry {
         server: "mysql",
-        printed_variable: "BATON_TEST_ORACLE_MYSQL_URL",
-        test_variable: "BATON_TEST_MYSQL_URL",
         driver: "mysql",
-        files: &["conforms::", "peer::", "fence::", "round_trips::", "traps::"],
+        origin: Origin::Tests { variable: "BATON_TEST_MYSQL_BY", value: "oracle" },
     },
     Entry {
         server: "postgres18",
-        printed_variable: "BATON_TEST_POSTGRES18_URL",
-        test_variable: "BATON_TEST_POSTGRES_URL",
         driver: "postgres",
-        files: &["conforms::", "peer::", "fence::", "sweep::", "round_trips::", "traps::"],
+        origin: Origin::BatonServers {
+            printed_variable: "BATON_TEST_POSTGRES18_URL",
+            test_variable: "BATON_TEST_POSTGRES_URL",
+            files: "conforms:: peer:: fence:: sweep:: round_trips:: traps::",
+        },
     },
     Entry {
         server: "seaweedfs",
-        printed_variable: "BATON_TEST_SEAWEEDFS_URL",
-        test_variable: "BATON_TEST_S3_URL",
         driver: "s3",
-        files: &["conforms::", "peer::", "fence::", "round_trips::", "traps::"],
+        origin: Origin::BatonServers {
+            printed_variable: "BATON_TEST_SEAWEEDFS_URL",
+            test_variable: "BATON_TEST_S3_URL",
+            files: "conforms:: peer:: fence:: round_trips:: traps::",
+        },
     },
 ];
 
@@ -66,7 +80,11 @@ pub fn run(root: &Path, wanted: &[String]) -> Result<(), Failure> {
     for entry in ENTRIES.iter().filter(is_wanted) {
         let outcome = entry.run(root);
         let verdict = if outcome.is_ok() { "passed" } else { "FAILED" };
-        println!("{verdict}: {} on {}: {}", entry.driver, entry.server, entry.files.join(" "));
+        let files = match entry.origin {
+            Origin::Tests { .. } => "all tests",
+            Origin::BatonServers { files, .. } => files,
+        };
+        println!("{verdict}: {} on {}: {files}", entry.driver, entry.server);
         failed = failed.or(outcome.err());
     }
     failed.map_or(Ok(()), Err)
@@ -74,19 +92,26 @@ pub fn run(root: &Path, wanted: &[String]) -> Result<(), Failure> {
 
 impl Entry {
     fn run(&self, root: &Path) -> Result<(), Failure> {
+        let (printed_variable, test_variable, files) = match self.origin {
+            Origin::Tests { variable, value } => {
+                return self.tests("").env(variable, value).run(root);
+            }
+            Origin::BatonServers { printed_variable, test_variable, files } => {
+                (printed_variable, test_variable, files)
+            }
+        };
         let said = chores::servers(&["up".to_owned(), self.server.to_owned()]).output(root)?;
-        let tested = match url(&said, self.printed_variable) {
-            Some(url) => self.tests(url).run(root),
+        let tested = match url(&said, printed_variable) {
+            Some(url) => self.tests(files).env(test_variable, url).run(root),
             None => Err(Failure::NoUrl { server: self.server }),
         };
         let down = chores::servers(&["down".to_owned()]).run(root);
         tested.and(down)
     }
 
-    fn tests(&self, url: &str) -> Command {
-        let (driver, files) = (self.driver, self.files.join(" "));
-        let test = format!("test -p baton-drivers --features all --test {driver} -- {files}");
-        Command::cargo(&test).env(self.test_variable, url)
+    fn tests(&self, files: &str) -> Command {
+        let test = format!("test -p baton-drivers --features all --test {}", self.driver);
+        Command::cargo(&if files.is_empty() { test } else { format!("{test} -- {files}") })
     }
 }
 
@@ -109,11 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn the_tests_get_the_url_under_the_name_they_know() {
-        let command = ENTRIES[0].tests("mysql://x").to_string();
-        let wanted = "BATON_TEST_MYSQL_URL=\"mysql://x\" cargo test -p baton-drivers \
-                      --features all --test mysql -- conforms:: peer:: fence:: round_trips:: \
-                      traps::";
-        assert_eq!(command, wanted);
+    fn tests_that_would_stop_a_shared_server_are_left_out() {
+        let all = ENTRIES[0].tests("").to_string();
+        assert_eq!(all, "cargo test -p baton-drivers --features all --test mysql");
+        let some = ENTRIES[1].tests("conforms:: peer::").env("URL", "x://y").to_string();
+        let wanted = "URL=\"x://y\" cargo test -p baton-drivers --features all --test postgres \
+                      -- conforms:: peer::";
+        assert_eq!(some, wanted);
     }
 }
