@@ -169,7 +169,7 @@ fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The commands of a task that is nothing else.
+/// The commands that a task consists of; none for a task that is more than commands.
 fn commands(task: &Task, root: &Path) -> Vec<Command> {
     let simulator = |args: String| vec![chores::simulator(&args)];
     match task {

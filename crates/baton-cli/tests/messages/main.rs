@@ -11,7 +11,7 @@ use baton_cli::cli::Cli;
 use clap::{Arg, Command, CommandFactory as _};
 
 /// One event per line, as JSON. Events with several sentences have a line for each.
-const EVENTS: &str = include_str!("events.jsonl");
+const EVENTS: &str = include_str!("../../../baton-core/src/event/samples.jsonl");
 
 const CRATES: [&str; 6] =
     ["baton", "baton-core", "baton-store", "baton-drivers", "baton-cli", "baton-sim"];
@@ -86,7 +86,7 @@ fn every_event_and_every_reason_has_a_sample() {
     let names: Vec<&str> = names.filter_map(|rest| rest.split('"').next()).collect();
     assert!(names.len() > 40, "{names:?}");
     for name in names {
-        assert!(EVENTS.contains(&format!("\"{name}\"")), "{name} has no line in events.jsonl");
+        assert!(EVENTS.contains(&format!("\"{name}\"")), "{name} has no line in samples.jsonl");
     }
 }
 

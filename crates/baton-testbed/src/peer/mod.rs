@@ -6,17 +6,9 @@
 //!     around a store                └─ serve_if_asked: open, answer, until stdin closes
 //! ```
 //!
-//! A test program that wants peers has a module `peer` with this test:
-//!
-//! ```text
-//! #[test]
-//! fn a_peer_answers_from_its_own_process() {
-//!     if serve_if_asked() {
-//!         return;
-//!     }
-//!     …
-//! }
-//! ```
+//! A test program that wants peers has a module `peer` with the test of that name. The test calls
+//! [`serve_if_asked`] first, and returns if it has served; otherwise it asserts something of a
+//! peer.
 
 mod messages;
 mod process;

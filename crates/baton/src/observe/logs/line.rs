@@ -104,6 +104,7 @@ pub(super) fn write(stamped: &Stamped) {
         Topic::Store => about!("baton::store"),
         Topic::Lifeline => about!("baton::lifeline"),
         Topic::Beat => about!("baton::beat"),
+        // Members, and what has no target of its own.
         _ => about!("baton::member"),
     }
 }
@@ -137,7 +138,7 @@ mod tests {
     use super::*;
 
     /// At least one event of each name.
-    const EVENTS: &str = include_str!("../../../../baton-cli/tests/messages/events.jsonl");
+    const EVENTS: &str = include_str!("../../../../baton-core/src/event/samples.jsonl");
 
     fn event(line: &str) -> Event {
         serde_json::from_str(line).expect(line)
