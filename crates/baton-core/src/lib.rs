@@ -37,6 +37,7 @@ pub mod lease;
 pub mod planted;
 pub mod protocol;
 pub mod rng;
+pub mod schedule;
 pub mod settings;
 pub mod time;
 pub mod timer;

@@ -1,0 +1,5 @@
+//! Schedules.
+
+pub mod cron;
+pub mod recurrence;
+pub mod slot;
