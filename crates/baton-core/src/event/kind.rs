@@ -33,6 +33,8 @@ pub enum Topic {
     Member,
     /// Plugins and services.
     Plugin,
+    /// Schedules.
+    Schedule,
     /// The proof of a crash.
     Lifeline,
     /// The beats themselves.
@@ -75,6 +77,7 @@ impl Event {
         match self {
             Self::CoordinatorDemoted { reason: DemotionReason::Released(_), .. } => Level::Info,
             Self::PluginFailed { restart_in_ms: None, .. } => Level::Error,
+            Self::ScheduleEnded { outcome, .. } if outcome.is_failure() => Level::Warn,
             Self::HealthChanged { verdict: Verdict::Critical, .. } => Level::Error,
             Self::HealthChanged { verdict: Verdict::Degraded, .. } => Level::Warn,
             _ => self.kind().1,

@@ -14,6 +14,7 @@ use crate::ids::{BootId, Epoch, NodeId};
 use crate::notice::LateNotice;
 use crate::protocol::{ReleaseReason, ViewVersion};
 use crate::refusal::TransferRefusal;
+use crate::schedule::{MissReason, RunOutcome};
 
 pub use kind::{Level, Topic};
 
@@ -241,6 +242,45 @@ events! {
         target: String,
         /// Number of records removed.
         records: u64,
+    },
+    /// A run of a schedule was claimed, and starts.
+    "schedule:started": Schedule, Info => ScheduleStarted {
+        /// Which schedule.
+        schedule: String,
+        /// The time of its slot, or when it was asked for, in Unix milliseconds.
+        slot_ms: u64,
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// How long after its slot.
+        late_ms: u64,
+    },
+    /// A run of a schedule has ended, or one of its attempts.
+    "schedule:ended": Schedule, Info => ScheduleEnded {
+        /// Which schedule.
+        schedule: String,
+        /// The time of its slot, or when it was asked for, in Unix milliseconds.
+        slot_ms: u64,
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// How long the attempt took.
+        took_ms: u64,
+        /// How it ended.
+        outcome: RunOutcome,
+        /// When it is tried again, in Unix milliseconds; `None` if it is not.
+        retry_at_ms: Option<u64>,
+    },
+    /// Slots of a schedule were not run.
+    "schedule:missed": Schedule, Warn => ScheduleMissed {
+        /// Which schedule.
+        schedule: String,
+        /// How many slots, up to 10,000.
+        count: u32,
+        /// The oldest, in Unix milliseconds.
+        first_ms: u64,
+        /// The newest, in Unix milliseconds.
+        last_ms: u64,
+        /// Why.
+        reason: MissReason,
     },
     /// A plugin did not stop when it was told to, and could not be cancelled either.
     "plugin:ignored-cancellation": Plugin, Error => PluginIgnoredCancellation {

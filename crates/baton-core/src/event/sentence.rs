@@ -2,11 +2,16 @@
 
 use std::fmt::{Display, Formatter, Result};
 
+use jiff::tz::TimeZone;
+
 use super::{DemotionReason, Event, Phase, Topic};
 use crate::health::Reason;
 use crate::ids::NodeId;
 use crate::protocol::TermEnd;
 use crate::refusal::TransferRefusal;
+use crate::schedule::RunOutcome;
+use crate::schedule::due::COUNTED_MAX;
+use crate::schedule::slot::instant_rfc3339;
 use crate::time::short_span;
 
 impl Display for Event {
@@ -15,6 +20,7 @@ impl Display for Event {
             Topic::Election => self.election(f),
             Topic::Store => self.store(f),
             Topic::Plugin => self.plugins(f),
+            Topic::Schedule => self.schedules(f),
             Topic::Member | Topic::Lifeline | Topic::Beat => self.members(f),
         }
     }
@@ -155,6 +161,64 @@ impl Event {
                 write!(f, "plugin {plugin} ignores its cancellation: stop this process")
             }
             other => f.write_str(other.name()),
+        }
+    }
+}
+
+impl Event {
+    fn schedules(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::ScheduleStarted { schedule, slot_ms, attempt, late_ms } => {
+                let slot = instant_rfc3339(*slot_ms, &TimeZone::UTC);
+                write!(f, "{schedule} of {slot} starts{}", nth(*attempt))?;
+                // What is not worth a word is less than people can see.
+                if *late_ms < 1_000 { Ok(()) } else { write!(f, ", {} late", short_span(*late_ms)) }
+            }
+            Self::ScheduleEnded { schedule, slot_ms, attempt, took_ms, outcome, retry_at_ms } => {
+                let slot = instant_rfc3339(*slot_ms, &TimeZone::UTC);
+                let took = short_span(*took_ms);
+                write!(f, "{schedule} of {slot}{} {outcome} after {took}", nth(*attempt))?;
+                let Some(at_ms) = retry_at_ms else { return Ok(()) };
+                let at = instant_rfc3339(*at_ms, &TimeZone::UTC);
+                write!(f, "; it is tried again at {at}")
+            }
+            Self::ScheduleMissed { schedule, count, first_ms, last_ms, reason } => {
+                let of = |at_ms| instant_rfc3339(at_ms, &TimeZone::UTC);
+                let first = of(*first_ms);
+                match count {
+                    1 => write!(f, "{schedule} of {first} is not run: {}", reason.phrase()),
+                    COUNTED_MAX.. => write!(
+                        f,
+                        "{COUNTED_MAX} or more slots of {schedule} from {first} to {} are not \
+                         run: {}",
+                        of(*last_ms),
+                        reason.phrase()
+                    ),
+                    _ => write!(
+                        f,
+                        "{count} slots of {schedule} from {first} to {} are not run: {}",
+                        of(*last_ms),
+                        reason.phrase()
+                    ),
+                }
+            }
+            other => f.write_str(other.name()),
+        }
+    }
+}
+
+fn nth(attempt: u32) -> String {
+    if attempt == 1 { String::new() } else { format!(", attempt {attempt},") }
+}
+
+impl Display for RunOutcome {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Done => f.write_str("succeeded"),
+            Self::Failed(message) => write!(f, "failed ({message})"),
+            Self::TimedOut => f.write_str("was stopped at its timeout"),
+            Self::Replaced => f.write_str("was stopped for a newer run"),
+            Self::Abandoned => f.write_str("was cut off and is not run again"),
         }
     }
 }

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cron::{CronExpression, InvalidCron};
 use super::slot::{Slot, timestamp};
+use crate::planted::planted;
 use crate::time::whole_ms;
 
 /// The shortest span of `@every`.
@@ -44,7 +45,9 @@ pub enum InvalidTime {
     #[error(transparent)]
     Cron(#[from] InvalidCron),
     /// What follows `@every` is no length of time.
-    #[error("{text:?} is not a length of time ({problem}); write \"@every 5m\" or \"@every 1h 30m\"")]
+    #[error(
+        "{text:?} is not a length of time ({problem}); write \"@every 5m\" or \"@every 1h 30m\""
+    )]
     Span {
         /// What was given.
         text: String,
@@ -99,8 +102,7 @@ impl Recurrence {
             return Self::every(humantime::parse_duration(span.trim()).map_err(invalid)?);
         }
         let expression = CronExpression::parse(text)?;
-        let by_itself =
-            if expression.is_every_hour() { Daylight::Elapsed } else { Daylight::Once };
+        let by_itself = if expression.is_every_hour() { Daylight::Elapsed } else { Daylight::Once };
         let daylight = daylight.unwrap_or(by_itself);
         Ok(Self::Cron { expression, zone, daylight })
     }
@@ -175,6 +177,9 @@ impl Recurrence {
 /// The next local time that the expression names, each once.
 fn next_once(expression: &CronExpression, zone: &TimeZone, last: &Slot) -> Option<Slot> {
     let mut after = last.local_s;
+    if planted!(DaylightHourDoubled) && !last.is_repeated {
+        after -= 1;
+    }
     loop {
         let local = expression.at_or_after(local_time(after.checked_add(1)?)?)?;
         let local_s = local_seconds(local);
@@ -192,6 +197,14 @@ fn next_once(expression: &CronExpression, zone: &TimeZone, last: &Slot) -> Optio
                 end
             }
         };
+        if planted!(DaylightHourDoubled)
+            && let AmbiguousOffset::Fold { after: offset, .. } =
+                zone.to_ambiguous_timestamp(local).offset()
+            && local_s == last.local_s
+        {
+            let again = milliseconds(offset.to_timestamp(local).ok()?);
+            return Some(Slot { is_repeated: true, ..slot(again) });
+        }
         if milliseconds(at) > last.at_ms {
             return Some(slot(milliseconds(at)));
         }

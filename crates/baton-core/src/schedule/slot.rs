@@ -44,6 +44,9 @@ impl Slot {
 /// An instant as RFC 3339 has it, with the offset of a zone. Milliseconds only if there are any.
 pub fn instant_rfc3339(at_ms: u64, zone: &TimeZone) -> String {
     let at = timestamp(at_ms);
+    if *zone == TimeZone::UTC {
+        return at.to_string();
+    }
     at.display_with_offset(zone.to_offset(at)).to_string()
 }
 

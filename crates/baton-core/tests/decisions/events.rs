@@ -6,6 +6,7 @@ use std::time::Duration;
 use baton_core::health::{Reason, Verdict};
 use baton_core::ids::Epoch;
 use baton_core::protocol::{ReleaseReason, ViewVersion};
+use baton_core::schedule::{MissReason, RunOutcome};
 use baton_core::{DemotionReason, Event, LateNotice, Phase, TransferRefusal};
 
 use crate::harness::{boot, id};
@@ -65,6 +66,7 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
     ]
     .into_iter()
     .chain(of_plugins(epoch, reason))
+    .chain(of_schedules())
     .collect()
 }
 
@@ -107,6 +109,37 @@ fn of_plugins(epoch: Epoch, reason: DemotionReason) -> Vec<(Event, &'static [&'s
         (
             Event::PluginIgnoredCancellation { plugin: "ttl".to_owned() },
             &["plugin:ignored-cancellation", "plugin:ttl:ignored-cancellation"],
+        ),
+    ]
+}
+
+fn of_schedules() -> Vec<(Event, &'static [&'static str])> {
+    let schedule = || "report".to_owned();
+    vec![
+        (
+            Event::ScheduleStarted { schedule: schedule(), slot_ms: 1_000, attempt: 1, late_ms: 2 },
+            &["schedule:started"][..],
+        ),
+        (
+            Event::ScheduleEnded {
+                schedule: schedule(),
+                slot_ms: 1_000,
+                attempt: 1,
+                took_ms: 5,
+                outcome: RunOutcome::Failed("exit code 3".to_owned()),
+                retry_at_ms: Some(2_000),
+            },
+            &["schedule:ended"],
+        ),
+        (
+            Event::ScheduleMissed {
+                schedule: schedule(),
+                count: 3,
+                first_ms: 1_000,
+                last_ms: 3_000,
+                reason: MissReason::Late,
+            },
+            &["schedule:missed"],
         ),
     ]
 }

@@ -1,0 +1,227 @@
+//! What the leader does with a schedule: decides on due slots, starts runs, records their ends.
+
+use super::{
+    ActiveRun, AttemptEnd, CONCURRENT_MAX, Entry, HistoryEntry, LOSSES_MAX, MESSAGE_MAX,
+    MissReason, RunOutcome, RunState, Step,
+};
+use crate::event::Event;
+use crate::planted::planted;
+use crate::schedule::definition::{Overlap, Schedule, WAITING_MAX};
+use crate::schedule::due::{self, MissedSlots};
+use crate::schedule::on_crash::OnCrash;
+use crate::schedule::slot::{RunId, Slot};
+use crate::time::whole_ms;
+
+/// The first and the longest pause before a run that failed is tried again.
+const RETRY_MIN: std::time::Duration = std::time::Duration::from_secs(1);
+const RETRY_MAX: std::time::Duration = std::time::Duration::from_secs(60);
+
+impl Entry {
+    /// All that is to be done now, for a schedule that this leader has declared.
+    pub(in crate::schedule) fn advance(&mut self, schedule: &Schedule, step: &mut Step<'_>) {
+        self.settle_cut_off(step);
+        if self.is_active() || planted!(PauseIgnored) {
+            self.decide_due(schedule, step);
+        }
+        self.start_retries(step);
+        self.start_waiting(step);
+    }
+
+    /// Attempts of earlier terms: no process of them runs any more.
+    pub(in crate::schedule) fn settle_cut_off(&mut self, step: &mut Step<'_>) {
+        let cut_off =
+            |run: &ActiveRun| run.epoch < step.epoch && !matches!(run.state, RunState::RetryAt(_));
+        let (cut, kept): (Vec<_>, _) =
+            std::mem::take(&mut self.running).into_iter().partition(cut_off);
+        self.running = kept;
+        let is_once = self.definition.on_crash == OnCrash::Skip && !planted!(CutOffRunRepeated);
+        for mut run in cut {
+            run.losses += 1;
+            match run.state {
+                RunState::Stopping => self.finish(&run, RunOutcome::Replaced, step),
+                _ if planted!(CutOffRunForgotten) => {}
+                _ if is_once || run.losses > LOSSES_MAX || self.undeclared_ms.is_some() => {
+                    self.finish(&run, RunOutcome::Abandoned, step);
+                }
+                _ => {
+                    run.state = RunState::RetryAt(step.now_ms);
+                    self.running.push(run);
+                }
+            }
+        }
+    }
+
+    fn decide_due(&mut self, schedule: &Schedule, step: &mut Step<'_>) {
+        let Some(due) = due::decide(schedule, &self.last, step.now_ms) else { return };
+        self.last = due.newest;
+        if let Some(missed) = due.missed {
+            self.miss(missed, MissReason::Late, step);
+        }
+        for slot in due.run {
+            self.admit(slot, step);
+        }
+    }
+
+    /// A slot is to be run, unless a run that is under way or waits keeps it from that.
+    fn admit(&mut self, slot: Slot, step: &mut Step<'_>) {
+        let mut running = self.running.iter();
+        let is_running = match planted!(OverlapForgotten) {
+            true => running.any(|run| run.losses == 0),
+            false => running.next().is_some(),
+        };
+        match self.definition.overlap {
+            Overlap::Skip if is_running || !self.waiting.is_empty() => {
+                return self.miss(one(slot.at_ms), MissReason::Overlap, step);
+            }
+            Overlap::Replace => self.replace_with(slot, step),
+            Overlap::Skip | Overlap::Allow | Overlap::Queue => {}
+        }
+        if self.waiting.len() >= WAITING_MAX {
+            return self.miss(one(slot.at_ms), MissReason::TooMany, step);
+        }
+        self.waiting.push(slot.into());
+    }
+
+    /// Stops what runs, and drops what waits, for a newer slot.
+    fn replace_with(&mut self, slot: Slot, step: &mut Step<'_>) {
+        for run in &mut self.running {
+            if run.state == RunState::Running {
+                run.state = RunState::Stopping;
+            }
+        }
+        let pauses = |run: &ActiveRun| matches!(run.state, RunState::RetryAt(_));
+        let (paused, rest): (Vec<_>, _) =
+            std::mem::take(&mut self.running).into_iter().partition(pauses);
+        self.running = rest;
+        for run in paused {
+            self.finish(&run, RunOutcome::Replaced, step);
+        }
+        let older = |id: &RunId| id.requested == 0 && id.at_ms < slot.at_ms;
+        let (dropped, kept): (Vec<_>, _) =
+            std::mem::take(&mut self.waiting).into_iter().partition(older);
+        self.waiting = kept;
+        for id in dropped {
+            self.miss(one(id.at_ms), MissReason::Overlap, step);
+        }
+    }
+
+    fn start_retries(&mut self, step: &mut Step<'_>) {
+        if !self.is_active() {
+            return;
+        }
+        for run in &mut self.running {
+            if matches!(run.state, RunState::RetryAt(at_ms) if at_ms <= step.now_ms) {
+                run.attempt += 1;
+                run.epoch = step.epoch;
+                run.node = step.node.clone();
+                run.since_ms = step.now_ms;
+                run.state = RunState::Running;
+                step.events.push(started(&self.definition.name, run, step.now_ms));
+            }
+        }
+    }
+
+    fn start_waiting(&mut self, step: &mut Step<'_>) {
+        // What people ask for also runs while the schedule is paused.
+        let may_run = |id: &RunId| match id.requested {
+            0 => self.paused_ms.is_none(),
+            _ => true,
+        };
+        let most = match self.definition.overlap {
+            Overlap::Allow => CONCURRENT_MAX,
+            Overlap::Skip | Overlap::Queue | Overlap::Replace => 1,
+        };
+        while self.running.len() < most
+            && let Some(at) = self.waiting.iter().position(may_run)
+        {
+            let run = ActiveRun {
+                id: self.waiting.remove(at),
+                attempt: 1,
+                failures: 0,
+                losses: 0,
+                epoch: step.epoch,
+                node: step.node.clone(),
+                since_ms: step.now_ms,
+                state: RunState::Running,
+            };
+            step.events.push(started(&self.definition.name, &run, step.now_ms));
+            self.running.push(run);
+        }
+    }
+
+    /// An attempt of this term has ended. Nothing if that is known already.
+    pub(in crate::schedule) fn end_attempt(
+        &mut self,
+        (id, attempt): (RunId, u32),
+        end: AttemptEnd,
+        step: &mut Step<'_>,
+    ) {
+        let is_meant = |run: &ActiveRun| {
+            (run.id, run.attempt, run.epoch) == (id, attempt, step.epoch)
+                && !matches!(run.state, RunState::RetryAt(_))
+        };
+        let Some(at) = self.running.iter().position(is_meant) else { return };
+        let mut run = self.running.remove(at);
+        let is_replaced = run.state == RunState::Stopping;
+        let outcome = match end {
+            AttemptEnd::Done => RunOutcome::Done,
+            _ if is_replaced => RunOutcome::Replaced,
+            AttemptEnd::Failed(message) => {
+                RunOutcome::Failed(message.chars().take(MESSAGE_MAX).collect())
+            }
+            AttemptEnd::TimedOut => RunOutcome::TimedOut,
+            AttemptEnd::Stopped => RunOutcome::Abandoned,
+        };
+        let may_repeat = matches!(outcome, RunOutcome::Failed(_) | RunOutcome::TimedOut);
+        if may_repeat && run.failures < self.definition.retries {
+            let pause = RETRY_MIN * 2_u32.pow(run.failures.min(10));
+            run.failures += 1;
+            run.state = RunState::RetryAt(step.now_ms + whole_ms(pause.min(RETRY_MAX)));
+            step.events.push(ended(&self.definition.name, &run, &outcome, step.now_ms));
+            self.running.insert(at, run);
+            return;
+        }
+        self.finish(&run, outcome, step);
+    }
+
+    fn finish(&mut self, run: &ActiveRun, outcome: RunOutcome, step: &mut Step<'_>) {
+        self.totals.done += u64::from(outcome == RunOutcome::Done);
+        self.totals.failed += u64::from(outcome.is_failure());
+        step.events.push(ended(self.name(), run, &outcome, step.now_ms));
+        self.remember(HistoryEntry::Run {
+            id: run.id,
+            attempts: run.attempt,
+            node: run.node.clone(),
+            started_ms: run.since_ms,
+            ended_ms: step.now_ms,
+            outcome,
+        });
+    }
+}
+
+fn one(at_ms: u64) -> MissedSlots {
+    MissedSlots { count: 1, first_ms: at_ms, last_ms: at_ms }
+}
+
+fn started(schedule: &str, run: &ActiveRun, now_ms: u64) -> Event {
+    Event::ScheduleStarted {
+        schedule: schedule.to_owned(),
+        slot_ms: run.id.at_ms,
+        attempt: run.attempt,
+        late_ms: now_ms.saturating_sub(run.id.at_ms),
+    }
+}
+
+fn ended(schedule: &str, run: &ActiveRun, outcome: &RunOutcome, now_ms: u64) -> Event {
+    Event::ScheduleEnded {
+        schedule: schedule.to_owned(),
+        slot_ms: run.id.at_ms,
+        attempt: run.attempt,
+        took_ms: now_ms.saturating_sub(run.since_ms),
+        outcome: outcome.clone(),
+        retry_at_ms: match run.state {
+            RunState::RetryAt(at_ms) if *outcome != RunOutcome::Done => Some(at_ms),
+            _ => None,
+        },
+    }
+}
