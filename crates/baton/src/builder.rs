@@ -28,6 +28,7 @@ use crate::observe::http::Endpoint;
 #[cfg(feature = "otel")]
 use crate::observe::otel::Telemetry;
 use crate::plugin::{Plugin, PluginSet};
+use crate::plugins::schedules::{self, Jobs, ScheduledJob};
 use crate::random;
 use crate::service::Service;
 use crate::shared::Shared;
@@ -55,6 +56,8 @@ pub struct NodeBuilder {
     version: String,
     plugins: Vec<Arc<dyn Plugin>>,
     services: Vec<Arc<dyn Service>>,
+    jobs: Vec<ScheduledJob>,
+    schedule_store: Option<Arc<dyn Store>>,
     runtime: Option<tokio::runtime::Handle>,
     abort_on_overrun: bool,
     #[cfg(feature = "http")]
@@ -92,6 +95,8 @@ impl NodeBuilder {
             version: String::new(),
             plugins: Vec::new(),
             services: Vec::new(),
+            jobs: Vec::new(),
+            schedule_store: None,
             runtime: None,
             abort_on_overrun: false,
             #[cfg(feature = "http")]
@@ -169,6 +174,20 @@ impl NodeBuilder {
     /// Work for every node, whether it leads or not. Services start with the node.
     pub fn service(mut self, service: impl Service) -> Self {
         self.services.push(Arc::new(service));
+        self
+    }
+
+    /// Adds work that runs once for each slot of a schedule, on the leader. What is wrong with a
+    /// schedule is refused by [`build`](Self::build).
+    pub fn schedule(mut self, job: ScheduledJob) -> Self {
+        self.jobs.push(job);
+        self
+    }
+
+    /// Another handle on the node's store for the schedules, so that many schedules and the beats
+    /// do not share a connection.
+    pub fn schedule_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.schedule_store = Some(store);
         self
     }
 
@@ -301,10 +320,16 @@ impl NodeBuilder {
         let plugins = PluginSet::new(runtime, settings.clone());
         self.plugins.into_iter().try_for_each(|plugin| plugins.add(plugin))?;
         self.services.into_iter().try_for_each(|it| plugins.add_service(it).map(drop))?;
+        let jobs = Arc::<Jobs>::default();
+        if !self.jobs.is_empty() {
+            jobs.add(self.jobs)?;
+            schedules::host(&plugins, &jobs, self.schedule_store)?;
+        }
         let shared = Arc::new(Shared {
             task_id: host.next_task_id(),
             events,
             plugins: Arc::new(plugins),
+            jobs,
             namespace,
             id,
             boot: host.boot,

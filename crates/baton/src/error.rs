@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use baton_core::ids::InvalidName;
+use baton_core::schedule::InvalidSchedule;
 use baton_core::settings::InvalidSettings;
 
 use crate::plugin::InvalidPluginName;
@@ -20,6 +21,9 @@ pub enum BuildError {
     /// Give the plugin another name.
     #[error(transparent)]
     Plugin(#[from] InvalidPluginName),
+    /// Correct the schedule: the message names the field.
+    #[error(transparent)]
+    Schedule(#[from] InvalidSchedule),
     /// Choose another address for the lifeline, or switch it off.
     #[error("the lifeline cannot listen on {address} ({source}); choose another address or port")]
     Lifeline {

@@ -54,6 +54,7 @@ pub use plugin::{
     Every, InvalidPluginName, Plugin, PluginError, PluginReport, PluginReportDocument, PluginState,
     PluginStatus, RestartPolicy, Run, StateError, WorkKind, every,
 };
+pub use plugins::schedules::{ScheduledJob, ScheduledRun, cron};
 pub use random::fresh_boot;
 pub use service::{Service, ServiceContext, ServiceHandle, service};
 

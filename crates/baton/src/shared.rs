@@ -21,6 +21,7 @@ use crate::lifeline::{late_notice, noticed_without, watchers};
 use crate::node::Departure;
 use crate::observe::NodeCounts;
 use crate::plugin::PluginSet;
+use crate::plugins::schedules::Jobs;
 use crate::term::Term;
 
 /// How long after `stop_grace` a node has to release its lease and to take its record out.
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) counts: Arc<NodeCounts>,
     pub(crate) events: EventSender,
     pub(crate) plugins: Arc<PluginSet>,
+    /// The schedules that this node declares.
+    pub(crate) jobs: Arc<Jobs>,
     pub(crate) inbox: Arc<Inbox>,
     /// For what tasks of the node's own thread report.
     pub(crate) reports: mpsc::Sender<Message>,

@@ -24,8 +24,8 @@ pub mod slot;
 
 pub use definition::{Definition, InvalidSchedule, Misfire, Overlap, Schedule, UnknownZone};
 pub use entry::{
-    ActiveRun, AttemptEnd, AttemptId, EditRefused, Entry, HistoryEntry, MissReason, RunOutcome,
-    RunState,
+    ActiveRun, AttemptEnd, AttemptId, Claimant, EditRefused, Entry, HistoryEntry, MissReason,
+    RunOutcome, RunState,
 };
 pub use on_crash::OnCrash;
 pub use page::Page;

@@ -13,7 +13,7 @@ use crate::ids::BootId;
 const FORMAT: u32 = 1;
 
 /// The most schedules of one page: it is written as a whole.
-pub const ENTRIES_MAX: usize = 64;
+pub const ENTRIES_MAX: usize = 50;
 
 /// The most pages of a namespace.
 pub const PAGES_MAX: usize = 64;

@@ -89,13 +89,14 @@ fn outcome(done: Option<Result<Result<(), PluginError>, JoinError>>) -> Result<(
         None | Some(Ok(Ok(()))) => Ok(()),
         Some(Ok(Err(error))) => Err(CallFailure::Failed(error)),
         Some(Err(error)) => match error.try_into_panic() {
-            Ok(panic) => Err(CallFailure::Panicked(message(&*panic))),
+            Ok(panic) => Err(CallFailure::Panicked(panic_message(&*panic))),
             Err(_) => Err(CallFailure::Cancelled),
         },
     }
 }
 
-fn message(panic: &(dyn std::any::Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "without a message".to_owned())

@@ -42,6 +42,7 @@ pub use state::{PluginState, StateError};
 pub use stats::{PluginReport, PluginStatus, Run, WorkKind};
 
 pub(crate) use caller::{Caller, Purpose, Registered};
+pub(crate) use isolate::panic_message;
 pub(crate) use plugin_set::PluginSet;
 pub(crate) use report_document::DOCUMENT;
 pub(crate) use restart::Restarts;

@@ -7,7 +7,8 @@
 //!   plugin/ (the host) ────► ttl/       what has expired goes, in small fenced batches
 //!                       ├──► counters/  additions from everywhere become one value
 //!                       ├──► health/    one verdict with reasons ──► document baton:health
-//!                       └──► polls/     polls handed to live nodes ──► document baton:polls
+//!                       ├──► polls/     polls handed to live nodes ──► document baton:polls
+//!                       └──► schedules/ each slot runs once ──► documents baton:schedules:N
 //! ```
 //!
 //! They are plugins like the user's own.
@@ -15,4 +16,5 @@
 pub mod counters;
 pub mod health;
 pub mod polls;
+pub mod schedules;
 pub mod ttl;

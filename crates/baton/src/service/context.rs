@@ -28,8 +28,7 @@ pub struct ServiceContext {
 
 impl ServiceContext {
     pub(super) fn new(shared: &Arc<Shared>, service: &Arc<RegisteredService>) -> Self {
-        let budget = CallBudget(Semaphore::new(CALLS_MAX));
-        let store = Arc::new(Wrapped::new(shared.store.clone(), budget));
+        let store = with_call_budget(&shared.store);
         Self { shared: shared.clone(), service: service.clone(), store }
     }
 
@@ -101,6 +100,11 @@ impl std::fmt::Debug for ServiceContext {
         let name = &self.service.registered.name;
         f.debug_struct("ServiceContext").field("service", name).finish_non_exhaustive()
     }
+}
+
+/// The node's store, for work whose calls must not keep its beats waiting.
+pub(crate) fn with_call_budget(store: &Arc<dyn Store>) -> Arc<dyn Store> {
+    Arc::new(Wrapped::new(store.clone(), CallBudget(Semaphore::new(CALLS_MAX))))
 }
 
 struct CallBudget(Semaphore);

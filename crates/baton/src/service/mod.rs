@@ -30,6 +30,8 @@ use crate::term::Lifetime;
 
 pub use context::ServiceContext;
 
+pub(crate) use context::with_call_budget;
+
 /// Work that runs on every node. [`service`] makes one from a closure.
 ///
 /// Name and policy are asked for once, when the service is registered.

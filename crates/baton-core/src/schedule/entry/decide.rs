@@ -27,10 +27,11 @@ impl Entry {
         self.start_waiting(step);
     }
 
-    /// Attempts of earlier terms: no process of them runs any more.
+    /// Attempts of earlier schedulers: no process of them runs any more.
     pub(in crate::schedule) fn settle_cut_off(&mut self, step: &mut Step<'_>) {
-        let cut_off =
-            |run: &ActiveRun| run.epoch < step.epoch && !matches!(run.state, RunState::RetryAt(_));
+        let cut_off = |run: &ActiveRun| {
+            run.claimant < step.claimant && !matches!(run.state, RunState::RetryAt(_))
+        };
         let (cut, kept): (Vec<_>, _) =
             std::mem::take(&mut self.running).into_iter().partition(cut_off);
         self.running = kept;
@@ -112,7 +113,7 @@ impl Entry {
         for run in &mut self.running {
             if matches!(run.state, RunState::RetryAt(at_ms) if at_ms <= step.now_ms) {
                 run.attempt += 1;
-                run.epoch = step.epoch;
+                run.claimant = step.claimant;
                 run.node = step.node.clone();
                 run.since_ms = step.now_ms;
                 run.state = RunState::Running;
@@ -139,7 +140,7 @@ impl Entry {
                 attempt: 1,
                 failures: 0,
                 losses: 0,
-                epoch: step.epoch,
+                claimant: step.claimant,
                 node: step.node.clone(),
                 since_ms: step.now_ms,
                 state: RunState::Running,
@@ -149,7 +150,7 @@ impl Entry {
         }
     }
 
-    /// An attempt of this term has ended. Nothing if that is known already.
+    /// An attempt of this scheduler has ended. Nothing if that is known already.
     pub(in crate::schedule) fn end_attempt(
         &mut self,
         (id, attempt): (RunId, u32),
@@ -157,7 +158,7 @@ impl Entry {
         step: &mut Step<'_>,
     ) {
         let is_meant = |run: &ActiveRun| {
-            (run.id, run.attempt, run.epoch) == (id, attempt, step.epoch)
+            (run.id, run.attempt, run.claimant) == (id, attempt, step.claimant)
                 && !matches!(run.state, RunState::RetryAt(_))
         };
         let Some(at) = self.running.iter().position(is_meant) else { return };

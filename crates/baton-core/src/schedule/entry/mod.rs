@@ -23,10 +23,12 @@ use super::definition::{Definition, Schedule};
 use super::due::MissedSlots;
 use super::slot::{RunId, Slot};
 use crate::event::Event;
-use crate::ids::{Epoch, NodeId};
+use crate::ids::NodeId;
 
 pub use edit::EditRefused;
-pub use run::{ActiveRun, AttemptEnd, AttemptId, HistoryEntry, MissReason, RunOutcome, RunState};
+pub use run::{
+    ActiveRun, AttemptEnd, AttemptId, Claimant, HistoryEntry, MissReason, RunOutcome, RunState,
+};
 
 /// How much of the past is kept for each schedule.
 pub const HISTORY_MAX: usize = 8;
@@ -38,7 +40,7 @@ pub const CONCURRENT_MAX: usize = 16;
 pub const LOSSES_MAX: u32 = 5;
 
 /// The longest message of a failure that is kept, in characters.
-const MESSAGE_MAX: usize = 200;
+const MESSAGE_MAX: usize = 120;
 
 /// One schedule as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +86,7 @@ pub struct Totals {
 /// One step of a leader: when, who, and what it tells once the step has taken effect.
 pub(super) struct Step<'a> {
     pub(super) now_ms: u64,
-    pub(super) epoch: Epoch,
+    pub(super) claimant: Claimant,
     pub(super) node: &'a NodeId,
     pub(super) events: Vec<Event>,
 }

@@ -16,6 +16,15 @@ pub struct AttemptId {
     pub attempt: u32,
 }
 
+/// A scheduler, among all that a namespace ever had. A later one is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Claimant {
+    /// Its term.
+    pub epoch: Epoch,
+    /// Which scheduler of that term, from 0: one that failed is followed by another.
+    pub number: u32,
+}
+
 /// A run under way. It was claimed by the write that put it here, before it started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActiveRun {
@@ -27,8 +36,8 @@ pub struct ActiveRun {
     pub failures: u32,
     /// How many attempts were cut off, by a crash or the end of a term.
     pub losses: u32,
-    /// The term that the last attempt belongs to. It ends with that term.
-    pub epoch: Epoch,
+    /// The scheduler that the last attempt belongs to. It ends with that scheduler.
+    pub claimant: Claimant,
     /// The node that it runs on.
     pub node: NodeId,
     /// When the last attempt was claimed, in Unix milliseconds.

@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::*;
+use crate::ids::Epoch;
 use crate::schedule::definition::{Definition, Misfire, Overlap};
 use crate::schedule::on_crash::OnCrash;
 
@@ -30,8 +31,9 @@ impl Stage {
         take: impl FnOnce(&mut Entry, &Schedule, &mut Step<'_>) -> T,
     ) -> Vec<String> {
         let node = NodeId::new("a").expect("valid");
-        let (now_ms, epoch) = (START_MS + after_ms, Epoch(self.epoch));
-        let mut step = Step { now_ms, epoch, node: &node, events: Vec::new() };
+        let claimant = Claimant { epoch: Epoch(self.epoch), number: 0 };
+        let now_ms = START_MS + after_ms;
+        let mut step = Step { now_ms, claimant, node: &node, events: Vec::new() };
         take(&mut self.entry, &self.schedule, &mut step);
         let slot = |ms: u64| (ms - START_MS) / 1_000;
         step.events

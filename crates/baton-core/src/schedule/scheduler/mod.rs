@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::definition::{InvalidSchedule, Schedule};
-use super::entry::{ActiveRun, AttemptEnd, AttemptId, RunState};
+use super::entry::{ActiveRun, AttemptEnd, AttemptId, Claimant, RunState};
 use super::page::{ENTRIES_MAX, PAGES_MAX, Page, WriterId};
 use crate::event::Event;
 use crate::ids::{BootId, Epoch, NodeId};
@@ -81,6 +81,8 @@ pub enum Input {
     Declare(Arc<Declared>),
     /// A person may have changed a page.
     Edited,
+    /// The term is to stop: from now on ends are recorded, and nothing starts any more.
+    Stop,
 }
 
 /// What came of the write of a page.
@@ -167,12 +169,12 @@ struct PendingWrite {
     events: Vec<Event>,
 }
 
-/// The scheduler of one term.
+/// A scheduler, which lives for one term at most.
 #[derive(Debug)]
 pub struct Scheduler {
     node: NodeId,
     boot: BootId,
-    epoch: Epoch,
+    claimant: Claimant,
     declared: Arc<Declared>,
     pages: Vec<KnownPage>,
     /// Have all pages been read at least once?
@@ -185,6 +187,7 @@ pub struct Scheduler {
     stopped: BTreeSet<AttemptId>,
     ended: BTreeMap<AttemptId, AttemptEnd>,
     writes: u64,
+    is_stopping: bool,
     is_over: bool,
 }
 
@@ -194,7 +197,7 @@ impl Scheduler {
         Self {
             node,
             boot,
-            epoch,
+            claimant: Claimant { epoch, number: 0 },
             declared,
             pages: Vec::new(),
             is_loaded: false,
@@ -204,8 +207,17 @@ impl Scheduler {
             stopped: BTreeSet::new(),
             ended: BTreeMap::new(),
             writes: 0,
+            is_stopping: false,
             is_over: false,
         }
+    }
+
+    /// The same as a later scheduler of the term, after one that failed: what that one started has
+    /// been stopped.
+    #[must_use]
+    pub fn restarted(mut self, number: u32) -> Self {
+        self.claimant.number = number;
+        self
     }
 
     /// Has a later term begun? Then there is nothing left to do.
@@ -213,7 +225,7 @@ impl Scheduler {
         self.is_over
     }
 
-    /// Are there ends of attempts that no page has recorded?
+    /// Are there ends of attempts that no page has recorded? A leader that stops waits for them.
     pub fn has_unrecorded(&self) -> bool {
         !self.is_over && !self.ended.is_empty()
     }
@@ -244,6 +256,7 @@ impl Scheduler {
                 self.declared = declared;
                 self.is_undeclared = true;
             }
+            Input::Stop => self.is_stopping = true,
             Input::Edited => {
                 for known in &mut self.pages {
                     known.unsettle(now);
@@ -332,11 +345,13 @@ impl Scheduler {
     fn follow(&mut self, number: usize, actions: &mut Vec<Action>) {
         let page = &self.pages[number].page;
         for entry in &page.entries {
-            for run in entry.running.iter().filter(|run| run.epoch == self.epoch) {
+            for run in entry.running.iter().filter(|run| run.claimant == self.claimant) {
                 let attempt = entry.attempt_id(run);
-                if run.state == RunState::Running && self.started.insert(attempt.clone()) {
-                    let run = run.clone();
-                    actions.push(Action::Start { attempt, run });
+                if run.state == RunState::Running && !self.started.contains(&attempt) {
+                    if !self.is_stopping {
+                        self.started.insert(attempt.clone());
+                        actions.push(Action::Start { attempt, run: run.clone() });
+                    }
                 } else if run.state == RunState::Stopping && self.stopped.insert(attempt.clone()) {
                     actions.push(match self.started.contains(&attempt) {
                         true => Action::Stop(attempt),
@@ -355,11 +370,11 @@ impl Scheduler {
 
     /// Attempts whose end a page has recorded are of no interest any more.
     fn forget_recorded(&mut self, number: usize) {
-        let (page, epoch) = (&self.pages[number].page, self.epoch);
+        let (page, claimant) = (&self.pages[number].page, self.claimant);
         let is_open = |attempt: &AttemptId| {
             page.entry(&attempt.schedule).is_none_or(|entry| {
                 entry.running.iter().any(|run| {
-                    (run.id, run.attempt, run.epoch) == (attempt.run, attempt.attempt, epoch)
+                    (run.id, run.attempt, run.claimant) == (attempt.run, attempt.attempt, claimant)
                         && !matches!(run.state, RunState::RetryAt(_))
                 })
             })

@@ -155,6 +155,18 @@ fn the_next_leader_runs_again_what_was_cut_off() {
 }
 
 #[test]
+fn a_scheduler_that_follows_a_failed_one_of_its_term_does_not_start_an_attempt_again() {
+    let (mut first, _) = Stage::begun(1);
+    let claim = written(&first.at(1_000, Input::Tick));
+    let mut second = Stage::new(1, 1);
+    second.scheduler = second.scheduler.restarted(1);
+    let _ = second.at(1_500, Input::Tick);
+    let _ = second.handle(Input::Read { page: 0, found: Some((2, claim)) });
+    let page = written(&second.handle(Input::Read { page: 1, found: None }));
+    assert_eq!((page.entries[0].running[0].attempt, page.entries[0].running[0].losses), (2, 1));
+}
+
+#[test]
 fn many_schedules_have_several_pages() {
     let mut stage = Stage::new(ENTRIES_MAX + 1, 1);
     let _ = stage.handle(Input::Tick);

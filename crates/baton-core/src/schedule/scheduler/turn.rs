@@ -113,15 +113,18 @@ impl Scheduler {
 
     /// All that is to be done with the schedules of a page now.
     fn change(&mut self, number: usize, page: &mut Page, wall_ms: u64) -> Vec<crate::event::Event> {
-        self.add_new(number, page, wall_ms);
         let mut step =
-            Step { now_ms: wall_ms, epoch: self.epoch, node: &self.node, events: Vec::new() };
+            Step { now_ms: wall_ms, claimant: self.claimant, node: &self.node, events: Vec::new() };
         for (attempt, end) in &self.ended {
             let AttemptId { schedule, run, attempt } = attempt;
             if let Some(entry) = page.entry_mut(schedule) {
                 entry.end_attempt((*run, *attempt), end.clone(), &mut step);
             }
         }
+        if self.is_stopping {
+            return step.events;
+        }
+        self.add_new(number, page, wall_ms);
         for entry in &mut page.entries {
             match self.declared.get(entry.name()) {
                 Some(schedule) => {

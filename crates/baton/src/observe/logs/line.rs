@@ -101,6 +101,7 @@ pub(super) fn write(stamped: &Stamped) {
     match event.topic() {
         Topic::Election => about!("baton::election"),
         Topic::Plugin => about!("baton::plugin"),
+        Topic::Schedule => about!("baton::schedule"),
         Topic::Store => about!("baton::store"),
         Topic::Lifeline => about!("baton::lifeline"),
         Topic::Beat => about!("baton::beat"),
