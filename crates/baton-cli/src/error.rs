@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use baton::BuildError;
 use baton::plugins::counters::CountError;
+use baton::plugins::schedules::InvalidSchedule;
 use baton_core::TransferRefusal;
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::settings::show_span;
@@ -60,6 +61,10 @@ pub enum CommandError {
     Broken { id: NodeId },
     #[error(transparent)]
     Build(#[from] BuildError),
+    #[error(transparent)]
+    Schedule(InvalidSchedule),
+    #[error("{flag} has no effect without {other}")]
+    Needs { flag: &'static str, other: &'static str },
     #[error("otlp: {0}")]
     Telemetry(String),
     #[error("{}: {problem}", path.display())]
@@ -96,13 +101,17 @@ impl CommandError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Config(_)
+            | Self::Schedule(_)
+            | Self::Needs { .. }
             | Self::Simulator(_)
             | Self::Telemetry(_)
             | Self::Fences(_)
             | Self::Unconfirmed { .. }
             | Self::Nested { .. }
             | Self::Count(CountError::Name(_) | CountError::TooFar { .. })
-            | Self::Build(BuildError::Settings(_) | BuildError::Unadvertised(_)) => Exit::USAGE,
+            | Self::Build(
+                BuildError::Settings(_) | BuildError::Unadvertised(_) | BuildError::Schedule(_),
+            ) => Exit::USAGE,
             Self::Open(_)
             | Self::NoDatabase { .. }
             | Self::Store { .. }

@@ -30,5 +30,7 @@ mod nested_node;
 mod node;
 mod open_store;
 pub mod output;
+#[cfg(target_os = "linux")]
+mod scheduled_command;
 mod serve_plugins;
 mod snapshot;

@@ -64,10 +64,15 @@ impl Guard {
     pub fn spawn(held: &[BorrowedFd<'_>]) -> io::Result<Self> {
         let stdin = io::stdin();
         if stdin.is_terminal() {
-            let nothing = std::fs::File::open("/dev/null")?;
-            return Self::spawn_as(Path::new(THIS_PROGRAM), nothing.as_fd(), held);
+            return Self::spawn_without_input(held);
         }
         Self::spawn_as(Path::new(THIS_PROGRAM), stdin.as_fd(), held)
+    }
+
+    /// The same, for commands without standard input: those that run beside each other.
+    pub fn spawn_without_input(held: &[BorrowedFd<'_>]) -> io::Result<Self> {
+        let nothing = std::fs::File::open("/dev/null")?;
+        Self::spawn_as(Path::new(THIS_PROGRAM), nothing.as_fd(), held)
     }
 
     /// Starts a guard that is another executable than this one, for commands with another standard

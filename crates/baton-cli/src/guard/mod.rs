@@ -43,10 +43,12 @@ mod client;
 mod deadline;
 mod event_loop;
 mod message;
+mod pool;
 mod sweep;
 mod term;
 
 pub use client::Guard;
 pub use event_loop::run;
 pub use message::{Ending, Report, Start};
+pub use pool::{GuardPool, vital_descriptors};
 pub use sweep::{reap_orphans, sweep_children};

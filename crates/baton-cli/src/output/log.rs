@@ -124,7 +124,8 @@ pub fn catch_up(events: &mut Events, least: Level) {
     }
 }
 
-fn event_from(stamped: &Stamped, least: Level) {
+/// Logs an event of at least this level, if lines are JSON.
+pub fn event_from(stamped: &Stamped, least: Level) {
     if format() == Format::Json && level(&stamped.event) >= least {
         event(stamped);
     }

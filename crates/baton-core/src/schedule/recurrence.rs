@@ -55,7 +55,7 @@ pub enum InvalidTime {
         problem: String,
     },
     /// The span is too short.
-    #[error("a schedule is due every {} at most, not every {}", show(EVERY_MIN), show(*every))]
+    #[error("every is {}; it must be at least {}", show(*every), show(EVERY_MIN))]
     TooOften {
         /// What was given.
         every: Duration,

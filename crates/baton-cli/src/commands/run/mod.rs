@@ -8,11 +8,16 @@
 //!                                      leave, exit ◄───────┘ and neither was given
 //! ```
 //!
+//! With `--cron` or `--every` the leader runs the command once for each slot instead (`scheduled`).
+//!
 //! The term is held until the guard has proved that nothing of the command runs any more; only then
 //! is the lease released.
 
+mod flags;
 #[cfg(target_os = "linux")]
 mod runner;
+#[cfg(target_os = "linux")]
+mod scheduled;
 #[cfg(target_os = "linux")]
 mod successor;
 #[cfg(target_os = "linux")]
@@ -21,6 +26,7 @@ mod term;
 use std::ffi::OsString;
 
 use crate::config::NodeFlags;
+use flags::ScheduleFlags;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -29,10 +35,10 @@ pub struct Arguments {
     node: NodeFlags,
     /// When the command fails, run it again after a pause; when it ends with code 0, exit. Every
     /// other instance then runs it too: once per instance, not once in total.
-    #[arg(long, conflicts_with = "restart", help_heading = "The command")]
+    #[arg(long, conflicts_with_all = ["restart", "cron", "every"], help_heading = "The command")]
     once: bool,
     /// When the command ends, with any code, run it again on this instance after a pause.
-    #[arg(long, help_heading = "The command")]
+    #[arg(long, conflicts_with_all = ["cron", "every"], help_heading = "The command")]
     restart: bool,
     /// What to do when this node no longer leads.
     #[arg(
@@ -40,9 +46,12 @@ pub struct Arguments {
         value_enum,
         default_value = "wait",
         value_name = "ACTION",
+        conflicts_with_all = ["cron", "every"],
         help_heading = "The command"
     )]
     on_lost: OnLost,
+    #[command(flatten)]
+    schedule: ScheduleFlags,
     /// Write only errors to stderr.
     #[arg(long)]
     quiet: bool,
@@ -72,8 +81,13 @@ second.
 
 When the command ends by itself, baton hands over and exits with the same code
 (128 + n for signal n), and another instance runs the command; with --restart
-this instance runs it again. Work that must be done only once, such as a
-migration, must record that it is done and check this record first.";
+this instance runs it again. For work that is done once, such as a migration,
+there is `baton once`.
+
+With --cron or --every the command runs once for each slot, on one instance,
+while all instances keep running. It has BATON_SCHEDULE, BATON_SLOT (the time of
+the slot) and BATON_ATTEMPT as well: slot and schedule identify the work, so that
+a command that is run again can find out what has been done already.";
 
 /// The guard is made of what only Linux has: child subreapers, process descriptors, and the
 /// kernel's signal at a parent's death.
@@ -85,5 +99,11 @@ pub async fn run(_: &Arguments) -> Result<crate::error::Exit, crate::error::Comm
     Err(crate::error::CommandError::System { what: "baton run", problem })
 }
 
+/// Runs the command, on a schedule or all the time.
 #[cfg(target_os = "linux")]
-pub use runner::run;
+pub async fn run(arguments: &Arguments) -> Result<crate::error::Exit, crate::error::CommandError> {
+    match arguments.schedule.definition(&arguments.command[0])? {
+        Some(definition) => scheduled::run(arguments, definition).await,
+        None => runner::run(arguments).await,
+    }
+}

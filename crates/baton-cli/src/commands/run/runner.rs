@@ -1,6 +1,6 @@
 //! From one term to the next: waits for leadership, runs the command, and runs it again.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use baton::{Departure, Epoch, Event, Events, Leadership, Node, Store};
@@ -11,7 +11,7 @@ use super::term::{Request, Signals, TermOutcome, lead};
 use super::{Arguments, OnLost};
 use crate::commands::serve::{departed, unfinished};
 use crate::error::{CommandError, Exit};
-use crate::guard::{Ending, Guard, Report, reap_orphans};
+use crate::guard::{Ending, Guard, Report, reap_orphans, vital_descriptors};
 use crate::output::log::{self, Level};
 use crate::output::times::span;
 use crate::{crash_notice, node, open_store};
@@ -173,9 +173,8 @@ impl Runner<'_> {
 
     /// The guard holds whatever would prove this process dead, so that the proof waits for it.
     fn start_guard(&self) -> Result<Guard, CommandError> {
-        let mut vital: Vec<OwnedFd> = baton_drivers::sqlite::process_locks(self.node.boot());
-        let lifeline = self.node.lifeline_descriptor();
-        vital.extend(lifeline.map_err(CommandError::system("no lifeline to share"))?);
+        let vital = vital_descriptors(self.node);
+        let vital = vital.map_err(CommandError::system("no lifeline to share"))?;
         let borrowed: Vec<BorrowedFd<'_>> = vital.iter().map(AsFd::as_fd).collect();
         let guard = Guard::spawn(&borrowed);
         guard.map_err(CommandError::system("the guard process does not start"))

@@ -35,19 +35,24 @@ impl Entry {
         let (cut, kept): (Vec<_>, _) =
             std::mem::take(&mut self.running).into_iter().partition(cut_off);
         self.running = kept;
+        for run in cut {
+            self.cut_off(run, step);
+        }
+    }
+
+    /// Runs it again, or not: that is the user's choice.
+    fn cut_off(&mut self, mut run: ActiveRun, step: &mut Step<'_>) {
         let is_once = self.definition.on_crash == OnCrash::Skip && !planted!(CutOffRunRepeated);
-        for mut run in cut {
-            run.losses += 1;
-            match run.state {
-                RunState::Stopping => self.finish(&run, RunOutcome::Replaced, step),
-                _ if planted!(CutOffRunForgotten) => {}
-                _ if is_once || run.losses > LOSSES_MAX || self.undeclared_ms.is_some() => {
-                    self.finish(&run, RunOutcome::Abandoned, step);
-                }
-                _ => {
-                    run.state = RunState::RetryAt(step.now_ms);
-                    self.running.push(run);
-                }
+        run.losses += 1;
+        match run.state {
+            RunState::Stopping => self.finish(&run, RunOutcome::Replaced, step),
+            _ if planted!(CutOffRunForgotten) => {}
+            _ if is_once || run.losses > LOSSES_MAX || self.undeclared_ms.is_some() => {
+                self.finish(&run, RunOutcome::Abandoned, step);
+            }
+            _ => {
+                run.state = RunState::RetryAt(step.now_ms);
+                self.running.push(run);
             }
         }
     }
@@ -167,6 +172,7 @@ impl Entry {
         let outcome = match end {
             AttemptEnd::Done => RunOutcome::Done,
             _ if is_replaced => RunOutcome::Replaced,
+            AttemptEnd::CutOff => return self.cut_off(run, step),
             AttemptEnd::Failed(message) => {
                 RunOutcome::Failed(message.chars().take(MESSAGE_MAX).collect())
             }

@@ -69,6 +69,8 @@ pub enum AttemptEnd {
     TimedOut,
     /// It was stopped because it was told to.
     Stopped,
+    /// It was cut off, though its scheduler goes on: it failed to be kept running until its end.
+    CutOff,
 }
 
 /// How a run ended.

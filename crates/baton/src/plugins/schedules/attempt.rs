@@ -9,7 +9,7 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::job::{ScheduledRun, ScheduledWork};
+use super::job::{CutOff, ScheduledRun, ScheduledWork};
 use crate::plugin::{PluginError, panic_message};
 
 /// Why an attempt is stopped.
@@ -82,6 +82,11 @@ fn last_call(by: Moment) -> Moment {
 type Done = Option<Result<Result<(), PluginError>, JoinError>>;
 
 fn ended(done: Done, stop: Option<Stop>) -> Option<AttemptEnd> {
+    if let Some(Ok(Err(problem))) = &done
+        && problem.is::<CutOff>()
+    {
+        return (stop != Some(Stop::Term)).then_some(AttemptEnd::CutOff);
+    }
     let message = match done {
         Some(Ok(Ok(()))) => return Some(AttemptEnd::Done),
         Some(Ok(Err(problem))) => problem.to_string(),

@@ -35,6 +35,12 @@ where
     }
 }
 
+/// The error of work that was kept from going on, though it did not fail: for instance by the loss
+/// of a process that it needs. What becomes of the run is the choice of [`OnCrash`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run was cut off")]
+pub struct CutOff;
+
 /// One attempt of a run, as its work sees it. As long as a clone of it exists, the term is not
 /// proved to have stopped.
 #[derive(Clone)]

@@ -28,7 +28,7 @@ pub use baton_core::schedule::{
     MissReason, OnCrash, Overlap, RunId, RunOutcome, RunState, Schedule, Slot,
 };
 pub use client::{ScheduleError, Schedules};
-pub use job::{ScheduledJob, ScheduledRun, ScheduledWork, cron};
+pub use job::{CutOff, ScheduledJob, ScheduledRun, ScheduledWork, cron};
 pub use pages::PagesError;
 pub use zones::{resolve, time_zone};
 

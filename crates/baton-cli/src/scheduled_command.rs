@@ -1,0 +1,148 @@
+//! A command as the work of a schedule: `baton run --cron`, and `[[schedule]]` of `baton serve`.
+//!
+//! ```text
+//!   attempt ──► a guard of the pool ──► CMD, with BATON_SLOT and BATON_ATTEMPT
+//!      │  renewals, stop ──►  │
+//!      ◄── exited, stopped ───┘ the guard goes back to the pool
+//! ```
+//!
+//! The run holds its term until the guard has said that nothing of the command is left, whatever
+//! happens to the attempt's own task.
+
+use std::ffi::OsString;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton::plugins::schedules::{CutOff, ScheduledRun, ScheduledWork};
+use baton::{PluginError, async_trait};
+use baton_store::clock::{Clock, SystemClock};
+use tokio::sync::oneshot;
+
+use crate::guard::{Ending, Guard, GuardPool, Report, Start};
+
+/// A command, and what it needs to be run.
+pub struct ScheduledCommand {
+    pub command: Vec<OsString>,
+    /// What every command of this process has in its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    pub guards: Arc<GuardPool>,
+    /// How long the command has to end when it is told to.
+    pub stop_grace: Duration,
+}
+
+/// How an attempt of a command failed.
+#[derive(Debug, thiserror::Error)]
+enum CommandFailed {
+    #[error("exit code {0}")]
+    Code(i32),
+    #[error("ended by signal {0}")]
+    Signal(i32),
+    #[error("{0}")]
+    NotStarted(String),
+    #[error("the guard process does not start ({0})")]
+    NoGuard(io::Error),
+}
+
+#[async_trait]
+impl ScheduledWork for ScheduledCommand {
+    async fn run(&self, run: ScheduledRun) -> Result<(), PluginError> {
+        let guard = self.guards.take().await.map_err(CommandFailed::NoGuard)?;
+        let start = self.start(&run);
+        let (guards, grace) = (self.guards.clone(), self.stop_grace);
+        let (done, ended) = oneshot::channel();
+        let attempt = async move {
+            let outcome = supervise(guard, start, &run, (&guards, grace)).await;
+            // The attempt's own task may have been cancelled, and nothing else waits for this.
+            let _ = done.send(outcome);
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it must go on until the command is proved gone, whatever becomes of the \
+                      attempt; it holds the term, which waits for it"
+        )]
+        tokio::spawn(attempt);
+        ended.await.map_err(|_| CutOff)?
+    }
+}
+
+impl ScheduledCommand {
+    fn start(&self, run: &ScheduledRun) -> Start {
+        let (program, args) = self.command.split_first().expect("an empty command is refused");
+        let own = [
+            ("BATON_EPOCH", run.term().epoch().to_string()),
+            ("BATON_SCHEDULE", run.schedule().to_owned()),
+            ("BATON_SLOT", run.slot()),
+            ("BATON_ATTEMPT", run.attempt().to_string()),
+        ];
+        let own = own.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        // A guard is started for a known node alone.
+        let node = self.guards.node().map(|node| node.id().to_string());
+        let node = node.map(|id| (OsString::from("BATON_NODE_ID"), OsString::from(id)));
+        Start {
+            program: program.clone(),
+            args: args.to_vec(),
+            env: self.environment.iter().cloned().chain(own).chain(node).collect(),
+            window: run.term().window(),
+        }
+    }
+}
+
+/// Runs the command to its end, and gives the guard back.
+async fn supervise(
+    mut guard: Guard,
+    start: Start,
+    run: &ScheduledRun,
+    (guards, grace): (&GuardPool, Duration),
+) -> Result<(), PluginError> {
+    guard.start(start).map_err(CommandFailed::NoGuard)?;
+    let ended = until_stopped(&mut guard, run, grace).await;
+    guards.put(guard);
+    match ended? {
+        Some(Ok(Ending::Code(0))) => Ok(()),
+        Some(Ok(Ending::Code(code))) => Err(CommandFailed::Code(code).into()),
+        Some(Ok(Ending::Signal(number))) => Err(CommandFailed::Signal(number).into()),
+        Some(Err(error)) => Err(CommandFailed::NotStarted(error).into()),
+        None => Err(CutOff.into()),
+    }
+}
+
+/// How the command ended; `None` if the guard stopped it by itself, or was lost.
+async fn until_stopped(
+    guard: &mut Guard,
+    run: &ScheduledRun,
+    grace: Duration,
+) -> io::Result<Option<Result<Ending, String>>> {
+    let term = run.term();
+    let mut window = term.window();
+    let (mut is_told, mut is_term_over) = (false, false);
+    let mut ended = None;
+    loop {
+        tokio::select! {
+            biased;
+            report = guard.next() => match report {
+                Report::Started { .. } => {}
+                Report::FailedToStart { error } => ended = Some(Err(error)),
+                Report::Exited(how) => ended = Some(Ok(how)),
+                Report::Lost { .. } => return Ok(None),
+                Report::Stopped => {
+                    // The guard keeps the deadlines too, and may be the first to stop it.
+                    let by_itself = !is_told && !term.may_start_work();
+                    return Ok(ended.filter(|it| !by_itself || matches!(it, Ok(Ending::Code(0)))));
+                }
+            },
+            _ = term.lost(), if !is_term_over => {
+                (is_told, is_term_over) = (true, true);
+                guard.stop(term.stop_by())?;
+            }
+            () = run.stopped(), if !is_told => {
+                is_told = true;
+                guard.stop((SystemClock.now() + grace).min(term.stop_by()))?;
+            }
+            moved = term.renewed(window.hard), if !is_told => {
+                window = moved;
+                guard.extend(window)?;
+            }
+        }
+    }
+}
