@@ -16,6 +16,7 @@ mod networks;
 mod observe;
 mod plugins;
 mod polls;
+mod schedules;
 mod services;
 #[cfg(feature = "postgres")]
 mod store_outage;
