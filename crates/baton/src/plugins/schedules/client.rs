@@ -13,10 +13,12 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError};
 
 use super::hint::TOPIC;
+use super::jobs::Jobs;
 use super::pages::{Pages, PagesError};
 use super::zones;
 use crate::lifeline;
 use crate::random;
+use crate::shared::Shared;
 
 /// How often an edit is made again when another change was faster.
 const TRIES_MAX: u32 = 64;
@@ -53,10 +55,18 @@ pub enum ScheduleError {
 }
 
 /// The schedules of a namespace, for any process: it need not be a node.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Schedules {
     pages: Pages,
     boot: BootId,
+    /// Those of this process's own node, which may be the leader.
+    own: Option<Arc<Jobs>>,
+}
+
+impl std::fmt::Debug for Schedules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Schedules").field("pages", &self.pages).finish_non_exhaustive()
+    }
 }
 
 impl Schedules {
@@ -67,15 +77,13 @@ impl Schedules {
         timeout: Duration,
     ) -> Result<Self, ScheduleError> {
         let boot = random::fresh_boot().map_err(|it| ScheduleError::Random(it.to_string()))?;
-        Ok(Self { pages: Pages { store, namespace, timeout }, boot })
+        Ok(Self { pages: Pages { store, namespace, timeout }, boot, own: None })
     }
 
-    pub(crate) fn of(
-        store: Arc<dyn Store>,
-        namespace: Namespace,
-        (timeout, boot): (Duration, BootId),
-    ) -> Self {
-        Self { pages: Pages { store, namespace, timeout }, boot }
+    pub(crate) fn of(node: &Shared) -> Self {
+        let (store, namespace) = (node.store.clone(), node.namespace.clone());
+        let pages = Pages { store, namespace, timeout: node.settings.request_timeout };
+        Self { pages, boot: node.boot, own: Some(node.jobs.clone()) }
     }
 
     /// All schedules, by name, as they stand in the store.
@@ -160,6 +168,9 @@ impl Schedules {
 
     /// Tells the leader to look. It looks every few seconds without this.
     async fn hint(&self) {
+        if let Some(own) = &self.own {
+            own.edited.notify_one();
+        }
         let Pages { store, namespace, .. } = &self.pages;
         let look: Result<_, StoreError> = store.inspect(namespace).await;
         let holder = look.ok().and_then(|it| it.lease).and_then(|lease| lease.holder);

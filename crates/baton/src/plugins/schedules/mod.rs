@@ -42,9 +42,7 @@ use crate::node::Node;
 impl Node {
     /// The schedules of the namespace, as they stand in the store.
     pub fn schedules(&self) -> Schedules {
-        let shared = &self.shared;
-        let of = (shared.settings.request_timeout, shared.boot);
-        Schedules::of(shared.store.clone(), shared.namespace.clone(), of)
+        Schedules::of(&self.shared)
     }
 
     /// Adds a job to the running node, or puts it in the place of the one of its name. It is due
