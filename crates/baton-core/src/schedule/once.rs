@@ -133,7 +133,7 @@ impl fmt::Display for OnceCause {
             Self::TimedOut { limit_ms } => {
                 write!(f, "was stopped, because it took longer than {}", short_span(*limit_ms))
             }
-            Self::Crash => f.write_str("was cut off, and is not run again"),
+            Self::Crash => f.write_str("was cut off"),
         }
     }
 }

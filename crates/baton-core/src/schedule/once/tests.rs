@@ -131,7 +131,7 @@ fn causes_are_sentences_and_a_long_error_is_cut() {
             OnceCause::TimedOut { limit_ms: 90_000 },
             "was stopped, because it took longer than 1m 30s",
         ),
-        (OnceCause::Crash, "was cut off, and is not run again"),
+        (OnceCause::Crash, "was cut off"),
     ];
     for (cause, expected) in cases {
         let told = failure(2, cause).to_string();
