@@ -12,11 +12,11 @@
 //! is the lease released.
 
 #[cfg(target_os = "linux")]
-mod runner;
+pub(super) mod runner;
 #[cfg(target_os = "linux")]
 mod successor;
 #[cfg(target_os = "linux")]
-mod term;
+pub(super) mod term;
 
 use std::ffi::OsString;
 
