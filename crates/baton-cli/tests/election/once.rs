@@ -89,7 +89,7 @@ pub fn codes(said: &[Said]) -> Vec<Option<i32>> {
 }
 
 /// Of three replicas one runs the command, all end with code 0, and a later start does at once.
-async fn one_run_in_all(kind: Option<Kind>) {
+async fn assert_one_run_in_all(kind: Option<Kind>) {
     let deploy = Deploy::new(kind).await;
     let all = deploy.three(&[]).await;
     assert_eq!(deploy.status().await["state"], "running");
@@ -113,32 +113,32 @@ async fn one_run_in_all(kind: Option<Kind>) {
 
 #[tokio::test]
 async fn three_replicas_run_it_once_in_total_on_a_file() {
-    one_run_in_all(None).await;
+    assert_one_run_in_all(None).await;
 }
 
 #[tokio::test]
 async fn three_replicas_run_it_once_in_total_on_postgres() {
-    one_run_in_all(Some(Kind::Postgres)).await;
+    assert_one_run_in_all(Some(Kind::Postgres)).await;
 }
 
 #[tokio::test]
 async fn three_replicas_run_it_once_in_total_on_mysql() {
-    one_run_in_all(Some(Kind::Mariadb)).await;
+    assert_one_run_in_all(Some(Kind::Mariadb)).await;
 }
 
 #[tokio::test]
 async fn three_replicas_run_it_once_in_total_on_redis() {
-    one_run_in_all(Some(Kind::Redis)).await;
+    assert_one_run_in_all(Some(Kind::Redis)).await;
 }
 
 #[tokio::test]
 async fn three_replicas_run_it_once_in_total_on_etcd() {
-    one_run_in_all(Some(Kind::Etcd)).await;
+    assert_one_run_in_all(Some(Kind::Etcd)).await;
 }
 
 #[tokio::test]
 async fn three_replicas_run_it_once_in_total_on_s3() {
-    one_run_in_all(Some(Kind::Ministack)).await;
+    assert_one_run_in_all(Some(Kind::Ministack)).await;
 }
 
 #[tokio::test]

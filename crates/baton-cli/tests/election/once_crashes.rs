@@ -8,7 +8,7 @@ use crate::stage::until;
 
 /// Killed outright, the runner takes its command along, and another node runs it as attempt 2. The
 /// node that waits ends with its code.
-async fn another_runs_it_again(kind: Option<Kind>) {
+async fn assert_another_runs_it_again(kind: Option<Kind>) {
     let deploy = Deploy::new(kind).await;
     let [mut runner, second, third] = deploy.three(&[]).await;
     runner.signal(Signal::KILL);
@@ -24,32 +24,32 @@ async fn another_runs_it_again(kind: Option<Kind>) {
 
 #[tokio::test]
 async fn after_a_crash_another_runs_it_again_on_a_file() {
-    another_runs_it_again(None).await;
+    assert_another_runs_it_again(None).await;
 }
 
 #[tokio::test]
 async fn after_a_crash_another_runs_it_again_on_postgres() {
-    another_runs_it_again(Some(Kind::Postgres)).await;
+    assert_another_runs_it_again(Some(Kind::Postgres)).await;
 }
 
 #[tokio::test]
 async fn after_a_crash_another_runs_it_again_on_mysql() {
-    another_runs_it_again(Some(Kind::Mariadb)).await;
+    assert_another_runs_it_again(Some(Kind::Mariadb)).await;
 }
 
 #[tokio::test]
 async fn after_a_crash_another_runs_it_again_on_redis() {
-    another_runs_it_again(Some(Kind::Redis)).await;
+    assert_another_runs_it_again(Some(Kind::Redis)).await;
 }
 
 #[tokio::test]
 async fn after_a_crash_another_runs_it_again_on_etcd() {
-    another_runs_it_again(Some(Kind::Etcd)).await;
+    assert_another_runs_it_again(Some(Kind::Etcd)).await;
 }
 
 #[tokio::test]
 async fn after_a_crash_another_runs_it_again_on_s3() {
-    another_runs_it_again(Some(Kind::Ministack)).await;
+    assert_another_runs_it_again(Some(Kind::Ministack)).await;
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ pub fn settings(settings: Settings) -> Settings {
 /// A node's part in the election of a key: it waits, and runs the work if that falls to it.
 ///
 /// Call [`next`](Self::next) until it says [`OnceTurn::Ended`]. A run that it hands out is given
-/// back by [`OnceTurnRun::finish`], or dropped: then it counts as cut off.
+/// back by [`OnceAttempt::finish`], or dropped: then it counts as cut off.
 #[derive(Debug)]
 pub struct OnceElection {
     node: Node,
@@ -52,14 +52,14 @@ pub struct OnceElection {
 #[derive(Debug)]
 pub enum OnceTurn {
     /// Run the work: its claim is written.
-    Run(OnceTurnRun),
+    Run(OnceAttempt),
     /// Nothing: it has ended.
     Ended(OnceEnd),
 }
 
 /// A run that this process is to carry out.
 #[derive(Debug)]
-pub struct OnceTurnRun {
+pub struct OnceAttempt {
     run: OnceRun,
     records: OnceRecords,
     claim: OnceRecord,
@@ -155,11 +155,11 @@ impl OnceElection {
         };
         let run = OnceRun::new(self.records.key().clone(), claim.attempt, term.clone());
         let (records, began) = (self.records.clone(), SystemClock.now());
-        Ok(Some(OnceTurn::Run(OnceTurnRun { run, records, claim, version, began })))
+        Ok(Some(OnceTurn::Run(OnceAttempt { run, records, claim, version, began })))
     }
 }
 
-impl OnceTurnRun {
+impl OnceAttempt {
     /// What the work is told.
     pub fn run(&self) -> &OnceRun {
         &self.run

@@ -50,7 +50,8 @@ pub enum OnceError {
     Left(#[from] LeftError),
     /// A person must look: the record is not of this version.
     #[error(
-        "document baton:once of namespace {namespace} cannot be read as format 1 ({problem}); it was left as it is"
+        "document baton:once of namespace {namespace} cannot be read as format 1 ({problem}); \
+         it was left as it is"
     )]
     Unreadable {
         /// The namespace of the key.

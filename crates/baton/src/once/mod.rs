@@ -14,6 +14,7 @@
 
 mod election;
 mod error;
+mod own_nodes;
 mod records;
 mod run;
 
@@ -29,8 +30,9 @@ pub use baton_core::schedule::once::{
     OnceCause, OnceEnd, OnceFailure, OnceRecord, OnceRunning, OnceState, OnceSuccess,
 };
 pub use baton_core::schedule::once_key::{InvalidKey, OnceKey};
-pub use election::{OnceElection, OnceTurn, OnceTurnRun, settings};
+pub use election::{OnceAttempt, OnceElection, OnceTurn, settings};
 pub use error::OnceError;
+pub(crate) use own_nodes::OwnNodes;
 pub use records::{FoundRecord, OnceRecords};
 pub use run::OnceRun;
 
@@ -81,7 +83,7 @@ pub enum OnceOutcome {
     Ran,
     /// It was done before this call.
     DoneBefore,
-    /// Another node did it while this call waited.
+    /// Another node did it while this call waited, or another call of this one.
     DoneByOther {
         /// The node.
         node: NodeId,
@@ -154,8 +156,16 @@ impl Call<'_> {
         if let Some(OnceState::Succeeded(_)) = found.record.as_ref().map(|record| &record.state) {
             return Ok(OnceOutcome::DoneBefore);
         }
-        let builder = self.base.beside(self.key.namespace().clone());
-        let node = builder.settings(settings(self.base.settings())).build()?;
+        let namespace = self.key.namespace();
+        let build = || {
+            let builder = self.base.beside(namespace.clone());
+            builder.settings(settings(self.base.settings())).build()
+        };
+        let node = tokio::select! {
+            biased;
+            node = self.base.host.once_nodes.start(namespace, build) => node?,
+            () = &mut limit => return Err(self.timed_out()),
+        };
         let election = OnceElection::new(node.clone(), records, &found, self.once.on_crash);
         let outcome = self.follow(&election, work, limit).await;
         // The others need not wait for a lease to run out.

@@ -124,6 +124,28 @@ async fn a_run_whose_call_is_dropped_is_run_again_by_one_that_waits() {
 }
 
 #[tokio::test]
+async fn calls_of_one_process_with_one_key_follow_each_other() {
+    let store = store();
+    let node = node(&store, "a");
+    let work = Work::default();
+    tokio::select! {
+        done = work.call(&node, KEY) => unreachable!("{done:?}"),
+        () = until("a run", || work.runs() == 1) => {}
+    }
+    // The node of the call that was dropped may still be about to leave.
+    let done = async {
+        until("the second run", || work.runs() == 2).await;
+        work.go.notify_one();
+    };
+    let both = async { tokio::join!(work.call(&node, KEY), work.call(&node, KEY), done) };
+    let (first, second, ()) = soon("both", both).await;
+    let mut outcomes = [first, second].map(|outcome| outcome.expect("it is done"));
+    outcomes.sort_by_key(|outcome| *outcome != OnceOutcome::Ran);
+    let by_other = OnceOutcome::DoneByOther { node: node.id().clone() };
+    assert_eq!((outcomes, work.runs()), ([OnceOutcome::Ran, by_other], 2));
+}
+
+#[tokio::test]
 async fn under_skip_a_run_that_was_cut_off_is_not_run_again_until_a_later_call() {
     let store = store();
     let [a, b] = nodes(&store, ["a", "b"]);

@@ -86,18 +86,19 @@ impl From<CrashAction> for OnCrash {
 }
 
 const AFTER_HELP: &str = "\
-The command has BATON_KEY and BATON_ATTEMPT (1 for the first) in its environment,
-and BATON_EPOCH, BATON_NODE_ID, BATON_NAMESPACE and BATON_STORE as with `run`;
-the epoch is that of the key.
+The command has BATON_KEY and BATON_ATTEMPT (1 for the first) in its
+environment, and BATON_EPOCH, BATON_NODE_ID, BATON_NAMESPACE and BATON_STORE as
+with `run`; the epoch is that of the key.
 
 A run is cut off when its instance dies, loses the leadership or gets the signal
 TERM or INT: the command is killed, and how far it came is not known. With
---on-crash retry another instance runs it again: the command runs at least once,
-and must bear to be repeated. With --on-crash skip it runs at most once, and what
-it left undone remains undone.
+--on-crash retry another instance runs it again: the command runs at least once
+and must be repeatable. With --on-crash skip it runs at most once, and what it
+left undone remains undone.
 
-When the command fails, the instances that wait exit with its code too. A start
-after a failure, or after a run that was skipped, runs the command again.";
+When the command fails, the instances that wait exit with its code too. A later
+start runs the command again, and so does one after a run that was cut off under
+--on-crash skip.";
 
 /// Needs the guard, as `baton run` does.
 #[cfg(not(target_os = "linux"))]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use baton::clock::Moment;
 use baton::once::{
-    OnceCause, OnceElection, OnceEnd, OnceError, OnceFailure, OnceKey, OnceRecords, OnceState,
-    OnceSuccess, OnceTurn, OnceTurnRun, settings,
+    OnceAttempt, OnceCause, OnceElection, OnceEnd, OnceError, OnceFailure, OnceKey, OnceRecords,
+    OnceState, OnceSuccess, OnceTurn, settings,
 };
 use baton::{Departure, Leadership, Namespace, Node};
 use baton_core::time::whole_ms;
@@ -201,7 +201,7 @@ impl Runner<'_> {
     }
 
     /// One run of the command. `None` if it was cut off, and this process waits again.
-    async fn lead(&mut self, turn: OnceTurnRun) -> Result<Option<Exit>, CommandError> {
+    async fn lead(&mut self, turn: OnceAttempt) -> Result<Option<Exit>, CommandError> {
         let (attempt, term) = (turn.run().attempt(), turn.run().term().clone());
         let (epoch, key) = (term.epoch(), self.key.clone());
         self.say(&format!("node {} runs {key}: attempt {attempt}, epoch {epoch}", self.node.id()));
@@ -249,7 +249,7 @@ impl Runner<'_> {
     /// The command ended by itself: that is recorded, and is the end of this process too.
     async fn command_ended(
         &mut self,
-        turn: OnceTurnRun,
+        turn: OnceAttempt,
         ending: Ending,
     ) -> Result<Option<Exit>, CommandError> {
         let (key, code) = (self.key.clone(), code_of(ending));
@@ -275,7 +275,7 @@ impl Runner<'_> {
     /// Records the end of a run, unless a signal or the limit ends the wait for the store.
     async fn record(
         &mut self,
-        turn: &OnceTurnRun,
+        turn: &OnceAttempt,
         result: Result<(), OnceCause>,
     ) -> Result<bool, CommandError> {
         tokio::select! {

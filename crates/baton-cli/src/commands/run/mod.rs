@@ -72,8 +72,8 @@ second.
 
 When the command ends by itself, baton hands over and exits with the same code
 (128 + n for signal n), and another instance runs the command; with --restart
-this instance runs it again. Work that must be done only once, such as a
-migration, must record that it is done and check this record first.";
+this instance runs it again. For work that must be done only once, such as a
+migration, use `baton once`.";
 
 /// The guard is made of what only Linux has: child subreapers, process descriptors, and the
 /// kernel's signal at a parent's death.
