@@ -16,7 +16,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [a, b, c] = ["a", "b", "c"].map(|id| Node::builder(store.clone()).id(id).build());
     let (a, b, c) = (a?, b?, c?);
     let key = "migrate-42";
-    tokio::try_join!(a.once(key, migrate), b.once(key, migrate), c.once(key, migrate))?;
+    let all = tokio::join!(a.once(key, migrate), b.once(key, migrate), c.once(key, migrate));
+    for outcome in [all.0, all.1, all.2] {
+        outcome?;
+    }
     println!("{:?}", a.once(key, migrate).await?);
     Ok(())
 }

@@ -58,9 +58,9 @@ pub(crate) enum Command {
     /// Run a command once in total, such as a migration at a deploy.
     ///
     /// Start `baton once migrate-42 -- ./migrate` on every instance: one runs ./migrate, the others
-    /// wait for it, and all exit with its code. A success is remembered for ever: a later start with
-    /// the same key exits with code 0 at once. A failure is not: a later start runs the command
-    /// again.
+    /// wait for it, and all exit with its code. A success is remembered for ever: a later start
+    /// with the same key exits with code 0 at once. A failure is not: a later start runs the
+    /// command again.
     Once(once::Arguments),
     /// Run a node without a command: it takes part in elections and prints events.
     Serve(serve::Arguments),
