@@ -44,9 +44,7 @@ pub enum InvalidTime {
     #[error(transparent)]
     Cron(#[from] InvalidCron),
     /// What follows `@every` is no length of time.
-    #[error(
-        "{text:?} is not a length of time ({problem}); write \"@every 5m\" or \"@every 1h 30m\""
-    )]
+    #[error("{text:?} is not a length of time ({problem}); write \"@every 5m\" or \"@every 1h 30m\"")]
     Span {
         /// What was given.
         text: String,
@@ -101,7 +99,8 @@ impl Recurrence {
             return Self::every(humantime::parse_duration(span.trim()).map_err(invalid)?);
         }
         let expression = CronExpression::parse(text)?;
-        let by_itself = if expression.is_every_hour() { Daylight::Elapsed } else { Daylight::Once };
+        let by_itself =
+            if expression.is_every_hour() { Daylight::Elapsed } else { Daylight::Once };
         let daylight = daylight.unwrap_or(by_itself);
         Ok(Self::Cron { expression, zone, daylight })
     }

@@ -68,48 +68,24 @@ fn shorthands_leap_days_and_far_years() {
 fn what_is_refused_names_the_field_and_shows_where() {
     let cases = [
         ("", "it is empty; write minute, hour, day of the month, month, day of the week"),
-        (
-            "@fortnightly",
-            "it is none of @yearly, @monthly, @weekly, @daily, @hourly and @every with a time",
-        ),
-        (
-            "1",
-            "it has 1 field; write 5 (minute, hour, day of the month, month, day of the week), or 6 with the second first",
-        ),
-        (
-            "* * * * * * *",
-            "it has 7 fields; write 5 (minute, hour, day of the month, month, day of the week), or 6 with the second first",
-        ),
+        ("@fortnightly", "it is none of @yearly, @monthly, @weekly, @daily, @hourly and @every with a time"),
+        ("1", "it has 1 field; write 5 (minute, hour, day of the month, month, day of the week), or 6 with the second first"),
+        ("* * * * * * *", "it has 7 fields; write 5 (minute, hour, day of the month, month, day of the week), or 6 with the second first"),
         ("0 25 * * *", "hour 25 is not within 0 to 23 (here: 0 >>25<< * * *)"),
         ("0  2,24 * * *", "hour 24 is not within 0 to 23 (here: 0  2,>>24<< * * *)"),
         ("60 * * * * *", "second 60 is not within 0 to 59 (here: >>60<< * * * * *)"),
         ("0 0 0 * *", "day of the month 0 is not within 1 to 31 (here: 0 0 >>0<< * *)"),
         ("0 0 * * 8", "day of the week 8 is not within 0 to 7 (here: 0 0 * * >>8<<)"),
         ("0 0 * 99999 *", "month 99999 is not within 1 to 12 (here: 0 0 * >>99999<< *)"),
-        (
-            "0 0 * febr *",
-            "the month has \"febr\", which is neither a number nor a name (here: 0 0 * >>febr<< *)",
-        ),
-        (
-            "0 0 L * *",
-            "the day of the month has \"L\", which is neither a number nor a name (here: 0 0 >>L<< * *)",
-        ),
+        ("0 0 * febr *", "the month has \"febr\", which is neither a number nor a name (here: 0 0 * >>febr<< *)"),
+        ("0 0 L * *", "the day of the month has \"L\", which is neither a number nor a name (here: 0 0 >>L<< * *)"),
         ("0 -1 * * *", "the hour has a number missing (here: 0 >>-1<< * * *)"),
         ("0, 1 * * *", "the minute has a number missing (here: 0,>><< 1 * * *)"),
         ("*/0 * * * *", "the minute has the step \"0\"; write 1 to 59 (here: >>*/0<< * * * *)"),
         ("*/x * * * *", "the minute has the step \"x\"; write 1 to 59 (here: >>*/x<< * * * *)"),
-        (
-            "0 22-2 * * *",
-            "the hour runs backwards from 22 to 2; write 22-23,0-2 (here: 0 >>22-2<< * * *)",
-        ),
-        (
-            "0 0 30 2 *",
-            "it never comes: no month that it names has such a day of the month (here: 0 0 >>30<< 2 *)",
-        ),
-        (
-            "0 0 31 4,6,9,11 *",
-            "it never comes: no month that it names has such a day of the month (here: 0 0 >>31<< 4,6,9,11 *)",
-        ),
+        ("0 22-2 * * *", "the hour runs backwards from 22 to 2; write 22-23,0-2 (here: 0 >>22-2<< * * *)"),
+        ("0 0 30 2 *", "it never comes: no month that it names has such a day of the month (here: 0 0 >>30<< 2 *)"),
+        ("0 0 31 4,6,9,11 *", "it never comes: no month that it names has such a day of the month (here: 0 0 >>31<< 4,6,9,11 *)"),
     ];
     for (text, expected) in cases {
         let refused = CronExpression::parse(text).expect_err(text);
