@@ -5,7 +5,8 @@ use clap::{Parser, Subcommand};
 use crate::commands::handover::{HandoverArguments, TransferArguments};
 use crate::commands::manuals::{CompletionsArguments, ManArguments};
 use crate::commands::{
-    StoreArguments, counters, demo, doctor, fences, health, history, run, serve, settings, watch,
+    StoreArguments, counters, demo, doctor, fences, health, history, once, run, serve, settings,
+    watch,
 };
 use crate::error;
 
@@ -17,6 +18,7 @@ one leader there; when the leader stops or dies, another instance takes over.
 
   baton demo             show three failovers in half a minute
   baton run -- ./worker  keep ./worker running on one instance at a time
+  baton once KEY -- CMD  run CMD once in total, such as a migration at a deploy
   baton serve            run a node without a command, to try an election
   baton status           show the leader and the other nodes
   baton watch            show changes of leader and nodes as they happen
@@ -53,6 +55,13 @@ pub(crate) enum Command {
     /// should run for as long as the service does, as a consumer of a queue does. When the command
     /// ends, baton hands over and exits, and the next instance runs the command too.
     Run(run::Arguments),
+    /// Run a command once in total, such as a migration at a deploy.
+    ///
+    /// Start `baton once migrate-42 -- ./migrate` on every instance: one runs ./migrate, the others
+    /// wait for it, and all exit with its code. A success is remembered for ever: a later start
+    /// with the same key exits with code 0 at once. A failure is not: a later start runs the
+    /// command again.
+    Once(once::Arguments),
     /// Run a node without a command: it takes part in elections and prints events.
     Serve(serve::Arguments),
     /// Show the leader, its successors and all registered nodes.

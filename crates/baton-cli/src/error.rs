@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use baton::BuildError;
+use baton::once::{InvalidKey, OnceCause, OnceError};
 use baton::plugins::counters::CountError;
 use baton::plugins::schedules::InvalidSchedule;
 use baton_core::TransferRefusal;
@@ -89,6 +90,12 @@ pub enum CommandError {
     Unconfirmed { name: String },
     #[error("{0}")]
     Simulator(String),
+    #[error(transparent)]
+    Key(InvalidKey),
+    #[error(transparent)]
+    Once(OnceError),
+    #[error("{key} is not done: this process was asked to end")]
+    Interrupted { key: String },
 }
 
 impl CommandError {
@@ -103,6 +110,7 @@ impl CommandError {
             Self::Config(_)
             | Self::Schedule(_)
             | Self::Needs { .. }
+            | Self::Key(_)
             | Self::Simulator(_)
             | Self::Telemetry(_)
             | Self::Fences(_)
@@ -114,9 +122,16 @@ impl CommandError {
             ) => Exit::USAGE,
             Self::Open(_)
             | Self::NoDatabase { .. }
+            | Self::Once(OnceError::Unreadable { .. })
             | Self::Store { .. }
             | Self::Count(CountError::NotCounted { .. } | CountError::Store(_)) => Exit::STORE,
-            Self::NotInTime { .. }
+            Self::Once(OnceError::Failed { failure, .. }) => match failure.cause {
+                OnceCause::Exit(code) => Exit(code),
+                OnceCause::TimedOut { .. } => Exit::TIMED_OUT,
+                _ => Exit::FAILED,
+            },
+            Self::Once(OnceError::TimedOut { .. })
+            | Self::NotInTime { .. }
             | Self::NoSuccessor { .. }
             | Self::Count(CountError::Unknown { .. }) => Exit::TIMED_OUT,
             Self::IdTaken { .. } => Exit::ID_TAKEN,
@@ -125,7 +140,8 @@ impl CommandError {
     }
 }
 
-/// How a command ended, as the code of the process. `run` ends with the code of its command too.
+/// How a command ended, as the code of the process. `run` and `once` end with the code of their
+/// command too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit(
     /// The code.
@@ -162,7 +178,7 @@ Exit codes:
   5  another live process has the id of this node
   6  `doctor`: warnings; `health`: the cluster is degraded
   7  `run --on-lost exit`: leadership was lost
-`run` otherwise ends with the code of the command that it ran.";
+`run` and `once` otherwise end with the code of the command that was run.";
 
 #[cfg(test)]
 mod tests {

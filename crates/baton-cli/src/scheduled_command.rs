@@ -15,17 +15,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton::plugins::schedules::{CutOff, ScheduledRun, ScheduledWork};
-use baton::{PluginError, async_trait};
+use baton::{Namespace, PluginError, async_trait};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::sync::oneshot;
 
+use crate::commands::run::term::{environment, order};
 use crate::guard::{Ending, Guard, GuardPool, Report, Start};
 
 /// A command, and what it needs to be run.
 pub struct ScheduledCommand {
     pub command: Vec<OsString>,
-    /// What every command of this process has in its environment.
-    pub environment: Vec<(OsString, OsString)>,
+    pub namespace: Namespace,
+    /// The store's URL for the environment of the command.
+    pub store: String,
     pub guards: Arc<GuardPool>,
     /// How long the command has to end when it is told to.
     pub stop_grace: Duration,
@@ -68,23 +70,15 @@ impl ScheduledWork for ScheduledCommand {
 
 impl ScheduledCommand {
     fn start(&self, run: &ScheduledRun) -> Start {
-        let (program, args) = self.command.split_first().expect("an empty command is refused");
+        let (term, node) = (run.term(), self.guards.node());
+        let node = node.expect("a guard is started for a known node alone");
         let own = [
-            ("BATON_EPOCH", run.term().epoch().to_string()),
             ("BATON_SCHEDULE", run.schedule().to_owned()),
             ("BATON_SLOT", run.slot()),
             ("BATON_ATTEMPT", run.attempt().to_string()),
         ];
-        let own = own.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        // A guard is started for a known node alone.
-        let node = self.guards.node().map(|node| node.id().to_string());
-        let node = node.map(|id| (OsString::from("BATON_NODE_ID"), OsString::from(id)));
-        Start {
-            program: program.clone(),
-            args: args.to_vec(),
-            env: self.environment.iter().cloned().chain(own).chain(node).collect(),
-            window: run.term().window(),
-        }
+        let common = environment(&node, &self.namespace, &self.store, term);
+        order(&self.command, common.into_iter().chain(own), term)
     }
 }
 

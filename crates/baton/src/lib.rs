@@ -8,6 +8,7 @@
 //!                       work that only the    │ ─────► baton-store  one round trip a beat
 //!                       leader does           │ ─────► lifeline/    proof of death
 //!   plugins/: those that come with baton      └──────► observe/     figures, when asked
+//!   once/: work that is done once in all
 //! ```
 //!
 //! The beat and the deadlines run on a thread of the node's own. Whether this node leads is
@@ -36,6 +37,7 @@ mod tune;
 
 pub mod clock;
 pub mod lifeline;
+pub mod once;
 pub mod plugins;
 pub mod shutdown;
 
@@ -50,6 +52,7 @@ pub use node::{Departure, Node};
 #[cfg(feature = "otel")]
 pub use observe::otel::{Telemetry, TelemetryError};
 pub use observe::{Family, FamilyKind, NodeMetrics, Sample};
+pub use once::{OnCrash, Once, OnceError, OnceOutcome, OnceRun};
 pub use plugin::{
     Every, InvalidPluginName, Plugin, PluginError, PluginReport, PluginReportDocument, PluginState,
     PluginStatus, RestartPolicy, Run, StateError, WorkKind, every,

@@ -10,6 +10,7 @@ pub(crate) mod health;
 pub(crate) mod history;
 pub(crate) mod manuals;
 pub(crate) mod namespaces;
+pub(crate) mod once;
 pub(crate) mod plugins;
 pub(crate) mod run;
 pub(crate) mod serve;
@@ -57,6 +58,7 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
         match cli.command {
             Command::Demo(arguments) => demo::run(&arguments).await,
             Command::Run(arguments) => run::run(&arguments).await,
+            Command::Once(arguments) => once::run(&arguments).await,
             Command::Serve(arguments) => serve::run(&arguments).await,
             Command::Status(arguments) => status(&arguments).await,
             Command::Watch(arguments) => watch::run(&arguments).await,

@@ -2,9 +2,10 @@
 
 use super::support::Sandbox;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "demo",
     "run",
+    "once",
     "serve",
     "status",
     "watch",

@@ -4,6 +4,7 @@
 //!  test ── Cluster ──► baton run … -- baton tick ──► one log      start, deaths, succession,
 //!    │                                                            pauses, handover, outage
 //!    ├──── Running ──► baton run … -- sh -c SCRIPT                command, signals, lone, nested
+//!    ├──── Running ──► baton once KEY -- sh -c SCRIPT         once, once_crashes
 //!    └──── Running ──► baton status, history, watch, resign …     people, asked
 //! ```
 //!
@@ -18,6 +19,8 @@ mod judge;
 mod lone;
 mod nested;
 mod nodes;
+mod once;
+mod once_crashes;
 mod outage;
 mod pauses;
 mod people;

@@ -1,4 +1,5 @@
-//! Schedules: each slot runs once, on one of the nodes, through crashes and failovers.
+//! Schedules: each slot runs once, on one of the nodes, through crashes and failovers. And work that
+//! is done once for a key.
 //!
 //! ```text
 //!   cron ──► recurrence ──► slots ──► due: which are run ──► entry: waiting, running, history
@@ -10,13 +11,16 @@
 //!
 //! Nothing here reads a clock, a file or a time zone: they come from the caller. The leader runs a
 //! [`Scheduler`]; a slot is its once the page that says so is in the store, under the epoch of its
-//! term. `on_crash` is what becomes of a run that was cut off.
+//! term. `on_crash` is what becomes of a run that was cut off. `once` has the rules of work that is
+//! done once for a key, which has no slots and an election of its own.
 
 pub mod cron;
 pub mod definition;
 pub mod due;
 pub mod entry;
 pub mod on_crash;
+pub mod once;
+pub mod once_key;
 pub mod page;
 pub mod recurrence;
 pub mod scheduler;

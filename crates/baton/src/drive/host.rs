@@ -13,6 +13,7 @@ use super::{Inbox, Message, NodeTaskId, REPORTS_MAX, drive};
 use crate::error::BuildError;
 use crate::lifeline::{Lifeline, LifelineConfig};
 use crate::observe::Logs;
+use crate::once::OwnNodes;
 use crate::random;
 
 /// Started with the first node, ends with the last.
@@ -24,6 +25,7 @@ pub(crate) struct Host {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) reports: mpsc::Sender<Message>,
     pub(crate) logs: Logs,
+    pub(crate) once_nodes: OwnNodes,
     tasks: AtomicU64,
 }
 
@@ -54,7 +56,8 @@ impl Host {
             runtime.block_on(main).expect("the thread has a timer");
         })?;
         let tasks = AtomicU64::new(0);
-        Ok(Arc::new(Self { boot, store, lifeline, work, inbox, reports, logs, tasks }))
+        let once_nodes = OwnNodes::default();
+        Ok(Arc::new(Self { boot, store, lifeline, work, inbox, reports, logs, once_nodes, tasks }))
     }
 
     pub(crate) fn next_task_id(&self) -> NodeTaskId {

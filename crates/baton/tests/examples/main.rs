@@ -98,6 +98,11 @@ fn polls_are_answered_once_and_tried_again() {
 }
 
 #[test]
+fn once_does_its_work_in_one_of_three_instances() {
+    assert_eq!(lines("once"), ["attempt 1 in epoch 1", "DoneBefore"]);
+}
+
+#[test]
 fn observer_sees_the_leader_and_is_none() {
     let said = lines("observer");
     assert!(said[0].contains("\"event\":\"leader:changed\""), "{said:?}");

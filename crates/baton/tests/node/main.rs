@@ -14,6 +14,7 @@ mod logs;
 mod networks;
 #[cfg(feature = "http")]
 mod observe;
+mod once;
 mod plugins;
 mod polls;
 mod schedules;

@@ -15,13 +15,13 @@
 
 mod flags;
 #[cfg(target_os = "linux")]
-mod runner;
+pub(super) mod runner;
 #[cfg(target_os = "linux")]
 mod scheduled;
 #[cfg(target_os = "linux")]
 mod successor;
 #[cfg(target_os = "linux")]
-mod term;
+pub(crate) mod term;
 
 use std::ffi::OsString;
 
@@ -81,8 +81,8 @@ second.
 
 When the command ends by itself, baton hands over and exits with the same code
 (128 + n for signal n), and another instance runs the command; with --restart
-this instance runs it again. For work that is done once, such as a migration,
-there is `baton once`.
+this instance runs it again. For work that must be done only once, such as a
+migration, use `baton once`.
 
 With --cron or --every the command runs once for each slot, on one instance,
 while all instances keep running. It has BATON_SCHEDULE, BATON_SLOT (the time of

@@ -7,7 +7,7 @@ use baton::{Departure, Epoch, Event, Events, Leadership, Node, Store};
 use baton_store::clock::{Clock, SystemClock};
 
 use super::successor;
-use super::term::{Request, Signals, TermOutcome, lead};
+use super::term::{Request, Signals, TermOutcome, environment, lead, order};
 use super::{Arguments, OnLost};
 use crate::commands::serve::{departed, unfinished};
 use crate::error::{CommandError, Exit};
@@ -73,7 +73,7 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
 }
 
 /// The exit code that a shell would give.
-fn code_of(ending: Ending) -> u8 {
+pub fn code_of(ending: Ending) -> u8 {
     match ending {
         Ending::Code(code) => u8::try_from(code).unwrap_or(u8::MAX),
         Ending::Signal(number) => u8::try_from(128 + number).unwrap_or(u8::MAX),
@@ -86,7 +86,7 @@ async fn run_job(node: &Node, store: &dyn Store, job: &Job<'_>) -> Result<Finish
     let (guard, unproved, backoff) = (None, None, Backoff::default());
     let mut runner = Runner { node, job, signals, guard, unproved, backoff };
     let finished = runner.stand_by().await;
-    if runner.close_guard().await? {
+    if close_guard(&mut runner.guard).await? {
         runner.unproved = None;
     }
     // Both at the same time, so that the handover does not wait for the store.
@@ -166,32 +166,9 @@ impl Runner<'_> {
     /// together with the command: the next command needs another.
     fn ensure_guard(&mut self) -> Result<(), CommandError> {
         if self.guard.as_ref().is_none_or(Guard::is_lost) {
-            self.guard = Some(self.start_guard()?);
+            self.guard = Some(start_guard(self.node)?);
         }
         Ok(())
-    }
-
-    /// The guard holds whatever would prove this process dead, so that the proof waits for it.
-    fn start_guard(&self) -> Result<Guard, CommandError> {
-        let vital = vital_descriptors(self.node);
-        let vital = vital.map_err(CommandError::system("no lifeline to share"))?;
-        let borrowed: Vec<BorrowedFd<'_>> = vital.iter().map(AsFd::as_fd).collect();
-        let guard = Guard::spawn(&borrowed);
-        guard.map_err(CommandError::system("the guard process does not start"))
-    }
-
-    /// Ends the guard and whatever runs. False if that takes too long: the guard goes on alone, and
-    /// what it holds keeps this process from being proved dead.
-    async fn close_guard(&mut self) -> Result<bool, CommandError> {
-        let Some(guard) = self.guard.take() else {
-            return Ok(true);
-        };
-        tokio::select! {
-            closed = guard.close() => {
-                closed.map(|()| true).map_err(CommandError::system("the guard process did not end"))
-            }
-            () = SystemClock.sleep(CLOSED_WITHIN) => Ok(false),
-        }
     }
 
     /// One term: the command, perhaps again and again, until the term is lost or all is done.
@@ -200,7 +177,10 @@ impl Runner<'_> {
         loop {
             self.ensure_guard()?;
             let guard = self.guard.as_mut().expect("it was seen to above");
-            let outcome = lead(self.node, self.job, guard, &mut self.signals, &term).await;
+            let (node, job) = (self.node, self.job);
+            let env = environment(node, node.namespace(), &job.store, &term);
+            let start = order(&job.arguments.command, env, &term);
+            let outcome = lead(node, start, guard, &mut self.signals, &term).await;
             let what = match outcome {
                 Ok(TermOutcome::Cut) => continue,
                 Ok(TermOutcome::Lost { reason }) => {
@@ -257,7 +237,7 @@ impl Runner<'_> {
     /// The guard was lost while no command ran. `Some` if the process is to end.
     async fn guard_lost(&mut self, report: Report) -> Result<Option<Finished>, CommandError> {
         let lost = self.guard_loss(report)?;
-        self.close_guard().await?;
+        close_guard(&mut self.guard).await?;
         let pause = self.backoff.next(Epoch::NONE);
         log::warn(&format!("{lost}; another starts in {}", span(pause)));
         Ok(self.is_stopped_within(pause).await.then_some(Finished::Stopped(None)))
@@ -294,7 +274,32 @@ impl Runner<'_> {
     }
 }
 
-fn guard_lost(report: Report) -> CommandError {
+/// Starts a guard for the commands of a node. It holds whatever would prove this process dead, so
+/// that the proof waits for it.
+pub fn start_guard(node: &Node) -> Result<Guard, CommandError> {
+    let vital = vital_descriptors(node);
+    let vital = vital.map_err(CommandError::system("no lifeline to share"))?;
+    let borrowed: Vec<BorrowedFd<'_>> = vital.iter().map(AsFd::as_fd).collect();
+    let guard = Guard::spawn(&borrowed);
+    guard.map_err(CommandError::system("the guard process does not start"))
+}
+
+/// Ends the guard and whatever runs. False if that takes too long: the guard goes on alone, and
+/// what it holds keeps this process from being proved dead.
+pub async fn close_guard(guard: &mut Option<Guard>) -> Result<bool, CommandError> {
+    let Some(guard) = guard.take() else {
+        return Ok(true);
+    };
+    tokio::select! {
+        closed = guard.close() => {
+            closed.map(|()| true).map_err(CommandError::system("the guard process did not end"))
+        }
+        () = SystemClock.sleep(CLOSED_WITHIN) => Ok(false),
+    }
+}
+
+/// The error of a guard that was lost.
+pub fn guard_lost(report: Report) -> CommandError {
     let how = match report {
         Report::Lost { how } => how,
         other => format!("unexpected message {other:?}"),

@@ -1,6 +1,5 @@
 //! `baton run --cron`: a node whose only work is one schedule, which runs a command.
 
-use std::ffi::OsString;
 use std::sync::Arc;
 
 use baton::plugins::schedules::{Definition, ScheduledJob};
@@ -25,10 +24,8 @@ pub async fn run(arguments: &Arguments, definition: Definition) -> Result<Exit, 
     let guards = Arc::<GuardPool>::default();
     let command = ScheduledCommand {
         command: arguments.command.clone(),
-        environment: vec![
-            (OsString::from("BATON_NAMESPACE"), config.namespace.to_string().into()),
-            (OsString::from("BATON_STORE"), config.store.without_secrets().into()),
-        ],
+        namespace: config.namespace.clone(),
+        store: config.store.without_secrets(),
         guards: guards.clone(),
         stop_grace: config.settings.stop_grace,
     };

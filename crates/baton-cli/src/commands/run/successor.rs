@@ -8,8 +8,8 @@ use crate::guard::Ending;
 use crate::snapshot::{Snapshot, State, gather};
 
 /// What to do instead, for a reader who expected one run in all.
-const ONCE: &str = "baton run keeps a command running on one instance at a time; work that must \
-                    be done only once must record that it is done and check this record first";
+const ONCE: &str = "baton run keeps a command running on one instance at a time; for \
+                    work that must be done only once use baton once";
 
 /// Lines that say which node runs the command next. None if no other node waits, if the command
 /// did not end by itself, or if the store does not answer within one request's time.

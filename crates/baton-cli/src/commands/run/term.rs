@@ -6,10 +6,9 @@ use std::io;
 use std::pin::pin;
 use std::task::Poll;
 
-use baton::{DemotionReason, Departure, Leadership, Node};
+use baton::{DemotionReason, Departure, Leadership, Namespace, Node};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::runner::Job;
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report, Start};
 use crate::output::log;
@@ -30,17 +29,17 @@ pub enum TermOutcome {
     Stuck,
 }
 
-/// Runs the command until it ends or has to.
+/// Runs a command until it ends or has to.
 pub async fn lead(
     node: &Node,
-    job: &Job<'_>,
+    start: Start,
     guard: &mut Guard,
     signals: &mut Signals,
     term: &Leadership,
 ) -> Result<TermOutcome, CommandError> {
     let no_order = CommandError::system("the guard process does not accept orders");
     let mut window = term.window();
-    guard.start(order(node, job, term)).map_err(&no_order)?;
+    guard.start(start).map_err(&no_order)?;
     let (mut ended, mut reason) = (None, None);
     let (mut asked, mut left) = (false, false);
     let mut leaving = pin!(node.leave());
@@ -121,18 +120,33 @@ const NOT_STARTED: i32 = 127;
 /// The signal that no process can ignore.
 const KILLED: i32 = 9;
 
-fn order(node: &Node, job: &Job<'_>, term: &Leadership) -> Start {
-    let (program, args) = job.arguments.command.split_first().expect("clap requires one");
-    let env = [
+/// What a command finds in its environment, whatever it is run for.
+pub fn environment(
+    node: &Node,
+    namespace: &Namespace,
+    store: &str,
+    term: &Leadership,
+) -> [(&'static str, String); 4] {
+    [
         ("BATON_EPOCH", term.epoch().to_string()),
         ("BATON_NODE_ID", node.id().to_string()),
-        ("BATON_NAMESPACE", node.namespace().to_string()),
-        ("BATON_STORE", job.store.clone()),
-    ];
+        ("BATON_NAMESPACE", namespace.to_string()),
+        ("BATON_STORE", store.to_owned()),
+    ]
+}
+
+/// The order to start a command in this term.
+pub fn order(
+    command: &[OsString],
+    env: impl IntoIterator<Item = (&'static str, String)>,
+    term: &Leadership,
+) -> Start {
+    let (program, args) = command.split_first().expect("clap requires one");
+    let env = env.into_iter();
     Start {
         program: program.clone(),
         args: args.to_vec(),
-        env: env.map(|(name, value)| (OsString::from(name), OsString::from(value))).into(),
+        env: env.map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
         window: term.window(),
     }
 }
