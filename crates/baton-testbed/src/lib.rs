@@ -29,7 +29,7 @@ pub mod counting;
 pub mod disk;
 mod error;
 pub mod expiry;
-mod faketime;
+pub mod faketime;
 mod folders;
 mod install;
 pub mod networks;
