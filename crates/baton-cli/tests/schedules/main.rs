@@ -1,8 +1,8 @@
-//! Schedules as people run them: processes of `baton run --cron`, killed and stopped, on every store,
-//! and by another wall clock.
+//! Schedules as people run them: processes of `baton run --cron`, killed and stopped, on every
+//! store, and by another wall clock.
 //!
 //! ```text
-//!  test ── Stage ──► Replica: baton run --cron … -- sh -c 'echo $BATON_SLOT $BATON_ATTEMPT >> runs'
+//!  test ── Stage ──► Replica: baton run --cron … -- sh -c 'echo $BATON_SLOT … >> runs'
 //!    │       └─ faketime: the wall clock of a replica     │
 //!    └──── Runs ◄────────────────────────────────────────┘ each slot once, and which twice
 //! ```

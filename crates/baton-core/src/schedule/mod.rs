@@ -1,5 +1,5 @@
-//! Schedules: each slot runs once, on one of the nodes, through crashes and failovers. And work that
-//! is done once for a key.
+//! Schedules: each slot runs once, on one of the nodes, through crashes and failovers. And work
+//! that is done once for a key.
 //!
 //! ```text
 //!   cron ──► recurrence ──► slots ──► due: which are run ──► entry: waiting, running, history

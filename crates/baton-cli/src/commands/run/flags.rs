@@ -17,8 +17,9 @@ const HEADING: &str = "The schedule";
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = HEADING)]
 pub struct ScheduleFlags {
-    /// Run the command at the times that this cron expression names: minute, hour, day of the month,
-    /// month, day of the week, with the second first if there are six fields; or @daily and its like.
+    /// Run the command at the times that this cron expression names: minute, hour, day of the
+    /// month, month, day of the week, with the second first if there are six fields; or @yearly,
+    /// @monthly, @weekly, @daily, @hourly.
     #[arg(long, value_name = "EXPRESSION", conflicts_with = "every")]
     cron: Option<String>,
     /// Run the command at this interval, such as 5m; the first run is at the next multiple of it.
@@ -34,7 +35,8 @@ pub struct ScheduleFlags {
     /// [default: once].
     #[arg(long, value_name = "POLICY", value_parser = ["skip", "once", "catch-up"])]
     misfire: Option<String>,
-    /// With --misfire catch-up: largest number of missed slots that are run, 1 to 100 [default: 10].
+    /// With --misfire catch-up: largest number of missed slots that are run, 1 to 100 [default:
+    /// 10].
     #[arg(long, value_name = "NUMBER")]
     catch_up_cap: Option<u32>,
     /// With --misfire catch-up: age from which missed slots are not run [default: 1h].

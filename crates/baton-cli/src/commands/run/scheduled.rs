@@ -38,10 +38,11 @@ pub async fn run(arguments: &Arguments, definition: Definition) -> Result<Exit, 
     node::introduce(&node, notice.as_ref(), least);
     let departure = tokio::select! {
         biased;
-        departure = node.until_signalled() => departure.map_err(CommandError::system("no signals"))?,
+        departure = node.until_signalled() => departure,
         () = tell(&node, &mut events, least) => unreachable!("it goes on for ever"),
         never = reap_orphans() => match never {},
     };
+    let departure = departure.map_err(CommandError::system("no signals"))?;
     while let Some(stamped) = events.try_next() {
         say(&stamped.event, least);
     }

@@ -5,8 +5,8 @@
 //!      5 fields, 6 with seconds, or @yearly … @hourly
 //! ```
 //!
-//! As in Vixie cron, a day has to be in both sets of days, those of the month and those of the week,
-//! unless neither of the two begins with `*`: then one of them suffices.
+//! As in Vixie cron, a day has to be in both sets of days, those of the month and those of the
+//! week, unless neither of the two begins with `*`: then one of them suffices.
 //!
 //! [recurrence]: super::recurrence
 

@@ -74,11 +74,13 @@ fn what_is_refused_names_the_field_and_shows_where() {
         ),
         (
             "1",
-            "it has 1 field; write 5 (minute, hour, day of the month, month, day of the week), or 6 with the second first",
+            "it has 1 field; write 5 (minute, hour, day of the month, month, day of the week), or \
+             6 with the second first",
         ),
         (
             "* * * * * * *",
-            "it has 7 fields; write 5 (minute, hour, day of the month, month, day of the week), or 6 with the second first",
+            "it has 7 fields; write 5 (minute, hour, day of the month, month, day of the week), or \
+             6 with the second first",
         ),
         ("0 25 * * *", "hour 25 is not within 0 to 23 (here: 0 >>25<< * * *)"),
         ("0  2,24 * * *", "hour 24 is not within 0 to 23 (here: 0  2,>>24<< * * *)"),
@@ -92,7 +94,8 @@ fn what_is_refused_names_the_field_and_shows_where() {
         ),
         (
             "0 0 L * *",
-            "the day of the month has \"L\", which is neither a number nor a name (here: 0 0 >>L<< * *)",
+            "the day of the month has \"L\", which is neither a number nor a name (here: \
+             0 0 >>L<< * *)",
         ),
         ("0 -1 * * *", "the hour has a number missing (here: 0 >>-1<< * * *)"),
         ("0, 1 * * *", "the minute has a number missing (here: 0,>><< 1 * * *)"),
@@ -104,11 +107,13 @@ fn what_is_refused_names_the_field_and_shows_where() {
         ),
         (
             "0 0 30 2 *",
-            "it never comes: no month that it names has such a day of the month (here: 0 0 >>30<< 2 *)",
+            "it never comes: no month that it names has such a day of the month (here: \
+             0 0 >>30<< 2 *)",
         ),
         (
             "0 0 31 4,6,9,11 *",
-            "it never comes: no month that it names has such a day of the month (here: 0 0 >>31<< 4,6,9,11 *)",
+            "it never comes: no month that it names has such a day of the month (here: \
+             0 0 >>31<< 4,6,9,11 *)",
         ),
     ];
     for (text, expected) in cases {

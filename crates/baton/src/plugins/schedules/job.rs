@@ -19,8 +19,8 @@ use crate::plugin::PluginError;
 /// The work of a schedule. A closure is one; see [`cron`].
 #[async_trait]
 pub trait ScheduledWork: Send + Sync + 'static {
-    /// One attempt of one run. It is told to stop by [`ScheduledRun::stopped`], and cancelled at its
-    /// next `.await` some time later.
+    /// One attempt of one run. It is told to stop by [`ScheduledRun::stopped`], and cancelled at
+    /// its next `.await` some time later.
     async fn run(&self, run: ScheduledRun) -> Result<(), PluginError>;
 }
 
@@ -80,8 +80,8 @@ impl ScheduledRun {
         &self.term
     }
 
-    /// Waits until the run is to stop: the term ends, its time is over, or a newer slot replaces it.
-    /// Cancel safe.
+    /// Waits until the run is to stop: the term ends, its time is over, or a newer slot replaces
+    /// it. Cancel safe.
     pub async fn stopped(&self) {
         self.token.cancelled().await;
     }

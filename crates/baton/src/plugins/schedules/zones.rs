@@ -16,7 +16,9 @@ pub fn time_zone(name: &str) -> Result<TimeZone, UnknownZone> {
     if name.eq_ignore_ascii_case("utc") {
         return Ok(TimeZone::UTC);
     }
-    TimeZone::get(name).map_err(|_| UnknownZone { nearest: nearest(name) })
+    #[expect(clippy::disallowed_methods, reason = "this is where zones come from")]
+    let found = TimeZone::get(name);
+    found.map_err(|_| UnknownZone { nearest: nearest(name) })
 }
 
 /// The name that differs least: of the whole, or of the part after the last slash.
