@@ -27,8 +27,8 @@ const LICENCES: [&str; 10] = [
 /// Crates that would bring a second implementation of TLS, or need a library of the system.
 const BANNED: [&str; 4] = ["aws-lc-rs", "native-tls", "openssl", "openssl-sys"];
 
-/// Crates that do I/O, tell the time or draw numbers; also everything named `futures…`. The calendar
-/// of `jiff` is allowed: clippy.toml bans its clock and its files by name.
+/// Crates that do I/O, tell the time or draw numbers; also everything named `futures…`. The
+/// calendar of `jiff` is allowed: clippy.toml bans its clock and its files by name.
 const BANNED_IN_CORE: [&str; 12] = [
     "async-std",
     "chrono",

@@ -187,8 +187,10 @@ async fn people_pause_resume_and_run_it_and_are_told_what_is_wrong() {
     // Whatever was claimed before the pause has started; after that only what is asked for does.
     let asked = schedules.run("tick").await.expect("it may");
     until("the run", || log.attempts().contains(&(asked.at_ms, 1))).await;
-    let is_asked = |slot_ms: u64| slot_ms == asked.at_ms;
-    let started = |event: &Event| matches!(event, Event::ScheduleStarted { slot_ms, .. } if is_asked(*slot_ms));
+    let started = |event: &Event| match event {
+        Event::ScheduleStarted { slot_ms, .. } => *slot_ms == asked.at_ms,
+        _ => false,
+    };
     event(&mut events, "the start", started).await;
     let paused = stands(&schedules, "its end", |entry| entry.running.is_empty()).await;
     let count = log.attempts().len();
