@@ -98,6 +98,16 @@ fn polls_are_answered_once_and_tried_again() {
 }
 
 #[test]
+fn schedule_runs_once_a_second() {
+    let said = lines("schedule");
+    assert!(said.len() >= 3, "{said:?}");
+    assert!(said.iter().all(|line| line.ends_with(" attempt 1 in epoch 1")), "{said:?}");
+    let slots: std::collections::BTreeSet<&str> =
+        said.iter().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(slots.len(), said.len(), "{said:?}");
+}
+
+#[test]
 fn once_does_its_work_in_one_of_three_instances() {
     assert_eq!(lines("once"), ["attempt 1 in epoch 1", "DoneBefore"]);
 }
