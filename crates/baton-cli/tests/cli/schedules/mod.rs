@@ -1,0 +1,7 @@
+//! Schedules on the command line.
+//!
+//! ```text
+//!   file      [[schedule]] tables: what is read, shown and refused
+//! ```
+
+mod file;
