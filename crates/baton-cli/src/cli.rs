@@ -5,7 +5,8 @@ use clap::{Parser, Subcommand};
 use crate::commands::handover::{HandoverArguments, TransferArguments};
 use crate::commands::manuals::{CompletionsArguments, ManArguments};
 use crate::commands::{
-    StoreArguments, counters, demo, doctor, fences, health, history, run, serve, settings, watch,
+    StoreArguments, counters, demo, doctor, fences, health, history, run, schedules, serve,
+    settings, watch,
 };
 use crate::error;
 
@@ -71,6 +72,9 @@ pub(crate) enum Command {
     Transfer(TransferArguments),
     /// Ask the leader to step down, so that another node takes over.
     Resign(HandoverArguments),
+    /// Show, preview, pause and run schedules.
+    #[command(subcommand)]
+    Schedules(schedules::Command),
     /// Change and show durable counters.
     #[command(subcommand)]
     Counters(counters::Command),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use baton::BuildError;
 use baton::plugins::counters::CountError;
+use baton::plugins::schedules::ScheduleError;
 use baton_core::TransferRefusal;
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::settings::show_span;
@@ -71,6 +72,19 @@ pub enum CommandError {
     #[error(transparent)]
     Count(CountError),
     #[error(transparent)]
+    Schedule(ScheduleError),
+    #[error("there is no schedule {name} in namespace {namespace}; {remedy}")]
+    NoSchedule { name: String, namespace: Namespace, remedy: String },
+    #[error("{sentence}")]
+    RunFailed { sentence: String },
+    #[error("the run of {name} has not ended within {}: {stands}", show_span(*waited))]
+    RunNotInTime { name: String, stands: String, waited: Duration },
+    #[error(
+        "the run of {name} is no longer known: its schedule was removed, or has had many runs \
+        since; baton schedules history {name}"
+    )]
+    RunGone { name: String },
+    #[error(transparent)]
     Fences(FencesError),
     #[error(
         "there is no fence {name} at {store}; `baton fences list` shows all fences of a store, \
@@ -102,13 +116,16 @@ impl CommandError {
             | Self::Unconfirmed { .. }
             | Self::Nested { .. }
             | Self::Count(CountError::Name(_) | CountError::TooFar { .. })
+            | Self::Schedule(ScheduleError::Invalid(_))
             | Self::Build(BuildError::Settings(_) | BuildError::Unadvertised(_)) => Exit::USAGE,
             Self::Open(_)
             | Self::NoDatabase { .. }
             | Self::Store { .. }
+            | Self::Schedule(ScheduleError::Pages(_))
             | Self::Count(CountError::NotCounted { .. } | CountError::Store(_)) => Exit::STORE,
             Self::NotInTime { .. }
             | Self::NoSuccessor { .. }
+            | Self::RunNotInTime { .. }
             | Self::Count(CountError::Unknown { .. }) => Exit::TIMED_OUT,
             Self::IdTaken { .. } => Exit::ID_TAKEN,
             _ => Exit::FAILED,
