@@ -1,4 +1,4 @@
-//! `baton schedules list`, `show`, `pause`, `resume`, `run` and `history`, on a store with schedules.
+//! The commands of `baton schedules` on a store that has some.
 
 use serde_json::Value;
 
