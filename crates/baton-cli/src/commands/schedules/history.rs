@@ -98,3 +98,52 @@ fn render(past: &[Past<'_>], width: Option<usize>) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use baton::plugins::schedules::{MissReason, RunId};
+    use baton_core::ids::NodeId;
+
+    use super::*;
+
+    fn run(at_ms: u64, requested: u32, outcome: RunOutcome) -> HistoryEntry {
+        HistoryEntry::Run {
+            id: RunId { at_ms, requested },
+            attempts: 2,
+            node: NodeId::new("web-1").expect("it is an id"),
+            started_ms: at_ms,
+            ended_ms: at_ms + 61_000,
+            outcome,
+        }
+    }
+
+    #[test]
+    fn runs_missed_slots_and_messages_are_shown_in_80_columns() {
+        let at_ms = 1_795_053_600_000;
+        let long = "it did not find the folder of yesterday's exports, and gave up after a while";
+        let past = [
+            run(at_ms, 0, RunOutcome::Done),
+            run(at_ms, 3, RunOutcome::TimedOut),
+            run(at_ms, 0, RunOutcome::Failed(long.to_owned())),
+            HistoryEntry::Missed {
+                count: 599,
+                first_ms: at_ms,
+                last_ms: at_ms + 598_000,
+                reason: MissReason::TooMany,
+            },
+        ];
+        let past: Vec<Past<'_>> = past.iter().map(|it| ("report", it)).collect();
+        let shown = anstream::adapter::strip_str(&render(&past, None)).to_string();
+        let expected = "\
+SCHEDULE  SLOT                        OUTCOME                TOOK  ATTEMPTS  NODE
+report    2026-11-19T02:00:00Z        done                  1m 1s         2  web-1
+report    2026-11-19T02:00:00Z asked  timed out             1m 1s         2  web-1
+report    2026-11-19T02:00:00Z        failed                1m 1s         2  web-1
+report    2026-11-19T02:00:00Z        599 missed, too-many      -         -  -
+
+report of 2026-11-19T02:00:00Z failed: it did not find the folder of yesterday's
+exports, and gave up after a while
+";
+        assert_eq!(shown, expected);
+    }
+}

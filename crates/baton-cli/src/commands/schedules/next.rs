@@ -61,7 +61,7 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         None => arguments.of_schedule().await?,
     };
     let Subject { definition, recurrence, offset_ms, hindrance } = &subject;
-    let from_ms = arguments.from_ms(&recurrence.zone())?;
+    let from_ms = arguments.first_ms(&recurrence.zone())?;
     let is_span = matches!(recurrence, Recurrence::Every { .. });
     let own = if is_span { "UTC" } else { definition.tz.as_str() };
     let mut columns = vec![Column::new(own, recurrence.zone())];
@@ -123,7 +123,7 @@ impl Arguments {
     }
 
     /// The first moment, in Unix milliseconds: an instant, or a local time of this zone.
-    fn from_ms(&self, zone: &TimeZone) -> Result<u64, ConfigError> {
+    fn first_ms(&self, zone: &TimeZone) -> Result<u64, ConfigError> {
         let Some(text) = &self.from else { return Ok(SystemClock.wall_ms()) };
         let local = |time: DateTime| zone.to_timestamp(time).ok();
         let at: Option<Timestamp> = text.parse().ok().or_else(|| text.parse().ok().and_then(local));

@@ -156,3 +156,104 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use baton::plugins::schedules::{Definition, RunId};
+    use baton_core::ids::NodeId;
+    use baton_core::schedule::Claimant;
+    use baton_core::schedule::entry::Totals;
+
+    use super::*;
+
+    const NOW_MS: u64 = 1_795_053_600_000;
+    const EPOCH: Epoch = Epoch(7);
+
+    /// A schedule of every minute that was decided on just now.
+    fn entry() -> Entry {
+        let last = Slot { at_ms: NOW_MS, local_s: NOW_MS as i64 / 1_000, is_repeated: false };
+        Entry {
+            definition: Definition::new("report", "* * * * *"),
+            revision: 1,
+            last,
+            paused_ms: None,
+            undeclared_ms: None,
+            waiting: Vec::new(),
+            running: Vec::new(),
+            history: VecDeque::new(),
+            totals: Totals::default(),
+        }
+    }
+
+    fn id() -> RunId {
+        RunId { at_ms: NOW_MS, requested: 0 }
+    }
+
+    fn run(epoch: Epoch, state: RunState) -> ActiveRun {
+        ActiveRun {
+            id: id(),
+            attempt: 1,
+            failures: 0,
+            losses: 0,
+            claimant: Claimant { epoch, number: 0 },
+            node: NodeId::new("web-1").expect("it is an id"),
+            since_ms: NOW_MS,
+            state,
+        }
+    }
+
+    #[track_caller]
+    fn assert_state(expected: &str, change: impl FnOnce(&mut Entry)) {
+        let mut entry = entry();
+        change(&mut entry);
+        let standing = Standing::of(&entry, Now { ms: NOW_MS, led: Some(EPOCH) });
+        assert_eq!(standing.state().words(), expected);
+    }
+
+    #[test]
+    fn the_state_is_what_a_person_should_know_first() {
+        let running = || run(EPOCH, RunState::Running);
+        assert_state("on time", |_| {});
+        assert_state("running", |it| it.running = vec![running()]);
+        assert_state("running 2", |it| it.running = vec![running(), running()]);
+        assert_state("waiting 1", |it| it.waiting = vec![id()]);
+        assert_state("running", |it| {
+            it.running = vec![running()];
+            it.waiting = vec![id()];
+        });
+        assert_state("cut off", |it| it.running = vec![run(Epoch(6), RunState::Running)]);
+        assert_state("retrying", |it| it.running = vec![run(EPOCH, RunState::RetryAt(NOW_MS))]);
+        assert_state("unknown", |it| it.definition.tz = "Middle-earth/Bag End".to_owned());
+        assert_state("paused", |it| {
+            it.paused_ms = Some(1);
+            it.running = vec![running()];
+        });
+        assert_state("removed", |it| {
+            it.undeclared_ms = Some(1);
+            it.paused_ms = Some(1);
+        });
+    }
+
+    #[test]
+    fn a_slot_that_no_leader_decides_on_is_late_after_ten_seconds() {
+        let entry = entry();
+        for (after_ms, expected) in
+            [(59_000, State::OnTime), (70_000, State::OnTime), (70_001, State::Late)]
+        {
+            let now = Now { ms: NOW_MS + after_ms, led: None };
+            assert_eq!(Standing::of(&entry, now).state(), expected, "{after_ms}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_that_is_not_due_has_no_next_slot() {
+        let mut entry = entry();
+        let now = Now { ms: NOW_MS, led: None };
+        let starts_ms = |entry: &Entry| Standing::of(entry, now).starts_ms();
+        assert_eq!(starts_ms(&entry), Some(NOW_MS + 60_000));
+        entry.paused_ms = Some(NOW_MS);
+        assert_eq!(starts_ms(&entry), None);
+    }
+}

@@ -220,7 +220,7 @@ fn failing_plugin() -> Scenario {
         .fires("BatonPluginMissesWork", r#"namespace="billing",plugin="job""#, 52, 66)
 }
 
-/// An outage of the leader costs slots of a schedule; later a slot is skipped because of an overlap,
+/// An outage of the leader costs slots of a schedule. Later a slot is skipped during a run,
 /// as the schedule's policy says, and no alert is due.
 fn missed_slots() -> Scenario {
     let (late, first) = (Figures { late_slots: 3, ..LEADS }, Figures { changes: 1, ..LEADS });
