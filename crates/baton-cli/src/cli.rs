@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand};
 use crate::commands::handover::{HandoverArguments, TransferArguments};
 use crate::commands::manuals::{CompletionsArguments, ManArguments};
 use crate::commands::{
-    StoreArguments, counters, demo, doctor, fences, health, history, once, run, serve, settings,
-    watch,
+    StoreArguments, counters, demo, doctor, fences, health, history, once, run, schedules, serve,
+    settings, watch,
 };
 use crate::error;
 
@@ -18,6 +18,8 @@ one leader there; when the leader stops or dies, another instance takes over.
 
   baton demo             show three failovers in half a minute
   baton run -- ./worker  keep ./worker running on one instance at a time
+  baton run --cron '0 2 * * *' -- ./report
+                         run ./report each night, on one instance
   baton once KEY -- CMD  run CMD once in total, such as a migration at a deploy
   baton serve            run a node without a command, to try an election
   baton status           show the leader and the other nodes
@@ -80,6 +82,9 @@ pub(crate) enum Command {
     Transfer(TransferArguments),
     /// Ask the leader to step down, so that another node takes over.
     Resign(HandoverArguments),
+    /// Show, preview, pause and run schedules.
+    #[command(subcommand)]
+    Schedules(schedules::Command),
     /// Change and show durable counters.
     #[command(subcommand)]
     Counters(counters::Command),

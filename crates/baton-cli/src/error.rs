@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton::BuildError;
 use baton::once::{InvalidKey, OnceCause, OnceError};
 use baton::plugins::counters::CountError;
-use baton::plugins::schedules::InvalidSchedule;
+use baton::plugins::schedules::ScheduleError;
 use baton_core::TransferRefusal;
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::settings::show_span;
@@ -62,8 +62,6 @@ pub enum CommandError {
     Broken { id: NodeId },
     #[error(transparent)]
     Build(#[from] BuildError),
-    #[error(transparent)]
-    Schedule(InvalidSchedule),
     #[error("{flag} has no effect without {other}")]
     Needs { flag: &'static str, other: &'static str },
     #[error("otlp: {0}")]
@@ -76,6 +74,19 @@ pub enum CommandError {
     Cluster(#[from] ClusterError),
     #[error(transparent)]
     Count(CountError),
+    #[error(transparent)]
+    Schedule(ScheduleError),
+    #[error("there is no schedule {name} in namespace {namespace}; {remedy}")]
+    NoSchedule { name: String, namespace: Namespace, remedy: String },
+    #[error("{sentence}")]
+    RunFailed { sentence: String },
+    #[error("the run of {name} has not ended within {}: {stands}", show_span(*waited))]
+    RunNotInTime { name: String, stands: String, waited: Duration },
+    #[error(
+        "the run of {name} is no longer known: its schedule was removed, or has had many runs \
+        since; baton schedules history {name}"
+    )]
+    RunGone { name: String },
     #[error(transparent)]
     Fences(FencesError),
     #[error(
@@ -108,7 +119,6 @@ impl CommandError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Config(_)
-            | Self::Schedule(_)
             | Self::Needs { .. }
             | Self::Key(_)
             | Self::Simulator(_)
@@ -117,6 +127,7 @@ impl CommandError {
             | Self::Unconfirmed { .. }
             | Self::Nested { .. }
             | Self::Count(CountError::Name(_) | CountError::TooFar { .. })
+            | Self::Schedule(ScheduleError::Invalid(_))
             | Self::Build(
                 BuildError::Settings(_) | BuildError::Unadvertised(_) | BuildError::Schedule(_),
             ) => Exit::USAGE,
@@ -124,6 +135,7 @@ impl CommandError {
             | Self::NoDatabase { .. }
             | Self::Once(OnceError::Unreadable { .. })
             | Self::Store { .. }
+            | Self::Schedule(ScheduleError::Pages(_))
             | Self::Count(CountError::NotCounted { .. } | CountError::Store(_)) => Exit::STORE,
             Self::Once(OnceError::Failed { failure, .. }) => match failure.cause {
                 OnceCause::Exit(code) => Exit(code),
@@ -133,6 +145,7 @@ impl CommandError {
             Self::Once(OnceError::TimedOut { .. })
             | Self::NotInTime { .. }
             | Self::NoSuccessor { .. }
+            | Self::RunNotInTime { .. }
             | Self::Count(CountError::Unknown { .. }) => Exit::TIMED_OUT,
             Self::IdTaken { .. } => Exit::ID_TAKEN,
             _ => Exit::FAILED,

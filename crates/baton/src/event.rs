@@ -71,9 +71,10 @@ impl EventSender {
     }
 
     pub(crate) fn send(&self, event: Event) {
-        self.counts.count(&event, SystemClock.now());
+        let wall_ms = SystemClock.wall_ms();
+        self.counts.count(&event, SystemClock.now(), wall_ms);
         let (namespace, node) = (self.namespace.clone(), self.node.clone());
-        let stamped = Stamped::new(SystemClock.wall_ms(), namespace, node, event);
+        let stamped = Stamped::new(wall_ms, namespace, node, event);
         #[cfg(feature = "otel")]
         if let Some(spans) = &self.spans {
             spans.record(&stamped);

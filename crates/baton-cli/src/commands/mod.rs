@@ -13,6 +13,7 @@ pub(crate) mod namespaces;
 pub(crate) mod once;
 pub(crate) mod plugins;
 pub(crate) mod run;
+pub(crate) mod schedules;
 pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod tick;
@@ -68,6 +69,7 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
             Command::Plugins(arguments) => plugins::run(&arguments).await,
             Command::Transfer(arguments) => handover::transfer(&arguments).await,
             Command::Resign(arguments) => handover::resign(&arguments).await,
+            Command::Schedules(command) => schedules::run(&command).await,
             Command::Counters(command) => counters::run(&command).await,
             Command::Fences(command) => fences::run(&command).await,
             Command::Doctor(arguments) => doctor::run(&arguments).await,

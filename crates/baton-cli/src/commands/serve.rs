@@ -33,7 +33,9 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let telemetry = node::Telemetry::of(&config)?;
     let builder = telemetry.attach(node::builder(&config, store.clone()));
     let builder = add_serve_plugins(builder, &config)?;
+    let (builder, guards) = schedules::add(builder, &config).await?;
     let (node, mut events) = builder.build_with_events()?;
+    guards.serve(&node);
     let notice = crash_notice::of_this_node(&config, Some(node.id()), &*store).await;
     node::introduce(&node, notice.as_ref(), Level::Info);
     let is_announced = false;
@@ -44,7 +46,73 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         departure = take_part(&node, &mut events, &mut printer) => departure?,
         never = reap_orphans() => match never {},
     };
+    guards.close().await;
     departed(&node, departure)
+}
+
+/// The `[[schedule]]` tables of the file. Their commands need the guard, which Linux alone has.
+#[cfg(target_os = "linux")]
+mod schedules {
+    use std::sync::Arc;
+
+    use baton::NodeBuilder;
+    use baton::plugins::schedules::ScheduledJob;
+
+    use crate::config::Config;
+    use crate::error::CommandError;
+    use crate::guard::GuardPool;
+    use crate::open_store;
+    use crate::scheduled_command::ScheduledCommand;
+
+    pub async fn add(
+        mut builder: NodeBuilder,
+        config: &Config,
+    ) -> Result<(NodeBuilder, Arc<GuardPool>), CommandError> {
+        let guards = Arc::<GuardPool>::default();
+        // Pages of many schedules must not keep the beats waiting. A node that leads alone has a
+        // store of its own, which cannot be opened twice.
+        if !config.schedules.is_empty() && config.settings.enabled {
+            builder = builder.schedule_store(open_store::open(&config.store).await?);
+        }
+        for table in &config.schedules {
+            let command = ScheduledCommand {
+                command: table.command.clone(),
+                namespace: config.namespace.clone(),
+                store: config.store.without_secrets(),
+                guards: guards.clone(),
+                stop_grace: config.settings.stop_grace,
+            };
+            builder = builder.schedule(ScheduledJob::new(table.definition.clone(), command));
+        }
+        Ok((builder, guards))
+    }
+}
+
+/// Elsewhere a file with schedules is refused.
+#[cfg(not(target_os = "linux"))]
+mod schedules {
+    use baton::{Node, NodeBuilder};
+
+    use crate::config::{Config, ConfigError};
+    use crate::error::CommandError;
+
+    pub struct NoGuards;
+
+    impl NoGuards {
+        pub fn serve(&self, _: &Node) {}
+
+        pub async fn close(&self) {}
+    }
+
+    pub async fn add(
+        builder: NodeBuilder,
+        config: &Config,
+    ) -> Result<(NodeBuilder, NoGuards), CommandError> {
+        let Some(table) = config.schedules.first() else { return Ok((builder, NoGuards)) };
+        let missing = "needs Linux, for the guard that stops the command; on this system use the \
+                       library";
+        Err(ConfigError::refused(&table.place, &missing).into())
+    }
 }
 
 /// Process 1 of a container is Linux's.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use toml::Value;
 
-use crate::config::{Config, Entry, NodeFlags, Source, TABLE};
+use crate::config::{Config, Entry, NodeFlags, ScheduleTable, Source, TABLE};
 use crate::error::{CommandError, Exit};
 use crate::open_store::load;
 use crate::output::stdout;
@@ -44,12 +44,23 @@ fn rows(config: &Config) -> BTreeMap<&'static str, Row> {
         let (value, source) = (effective.remove(entry.key), config.source(entry.key).to_string());
         (entry.key, Row { value, source })
     };
-    let tables = config.ttl.iter().map(|table| Value::Table(table.shown.clone()));
-    let ttl = config.ttl.first().map(|first| {
-        let value = Some(Value::Array(tables.collect()));
-        ("ttl", Row { value, source: first.source.to_string() })
-    });
-    TABLE.iter().map(row).chain(ttl).collect()
+    TABLE.iter().map(row).chain(rows_of_tables(config)).collect()
+}
+
+/// What only a file can have: its tables, by kind.
+fn tables(config: &Config) -> [(&'static str, Vec<(&toml::Table, &Source)>); 2] {
+    let ttl = config.ttl.iter().map(|table| (&table.shown, &table.source));
+    let schedules: &[ScheduleTable] = &config.schedules;
+    let schedules = schedules.iter().map(|table| (&table.shown, &table.source));
+    [("ttl", ttl.collect()), ("schedule", schedules.collect())]
+}
+
+fn rows_of_tables(config: &Config) -> impl Iterator<Item = (&'static str, Row)> {
+    tables(config).into_iter().filter_map(|(kind, tables)| {
+        let source = tables.first()?.1.to_string();
+        let shown = tables.into_iter().map(|(table, _)| Value::Table(table.clone()));
+        Some((kind, Row { value: Some(Value::Array(shown.collect())), source }))
+    })
 }
 
 /// The settings as a file: first what stands in no table, then table by table.
@@ -77,6 +88,10 @@ fn file(config: &Config) -> String {
         "" => text,
         table => headed(&format!("[{table}]"), &text),
     };
-    let ttl = config.ttl.iter().map(|table| headed("[[ttl]]", &table.shown.to_string()));
-    tables.into_iter().map(shown).chain(ttl).collect()
+    let of_files = self::tables(config).into_iter().flat_map(|(kind, tables)| {
+        let head = format!("[[{kind}]]");
+        let shown = |(table, _): (&toml::Table, _)| headed(&head, &table.to_string());
+        tables.into_iter().map(shown).collect::<Vec<_>>()
+    });
+    tables.into_iter().map(shown).chain(of_files).collect()
 }

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use super::setting_values::{SettingValues, Source};
 use super::table::{TABLE, entry};
 use super::value::{bare, key_shown, leaves};
-use super::{ConfigError, nearest, ttl};
+use super::{ConfigError, nearest, schedule, ttl};
 
 /// Reads the values of a file.
 pub fn read(file: &Path, values: &mut SettingValues) -> Result<(), ConfigError> {
@@ -31,6 +31,9 @@ fn parse(file: &Path, text: &str, values: &mut SettingValues) -> Result<(), Conf
     })?;
     if let Some(tables) = table.remove("ttl") {
         values.ttl = ttl::read(file, &tables)?;
+    }
+    if let Some(tables) = table.remove("schedule") {
+        values.schedules = schedule::read(file, &tables)?;
     }
     let source = Source::File(file.to_owned());
     for (key, value) in leaves(&table) {

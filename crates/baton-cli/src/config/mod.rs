@@ -5,16 +5,20 @@
 //!   profile ──► file (TOML) ──► environment (BATON_…) ──► flags ──► Config ──► checked()
 //!                  └───────────────────┴────────────────────┘
 //!                       table: one row a setting, its kind, its help
-//!                  └──► ttl: the [[ttl]] tables, which only a file can have
+//!                  └──► table_reader: tables that only a file can have
+//!                         ├── ttl: [[ttl]], what has expired and is removed
+//!                         └── schedule: [[schedule]], commands and when they run
 //! ```
 
 mod environment;
 mod file;
 mod flags;
 mod resolve;
+mod schedule;
 mod setting_values;
 mod store_url;
 mod table;
+mod table_reader;
 mod ttl;
 mod value;
 
@@ -25,6 +29,7 @@ use baton_core::settings::InvalidSettings;
 pub use environment::Environment;
 pub use flags::{Flags, HealthFlags, NodeFlags, StoreFlags};
 pub use resolve::Config;
+pub use schedule::ScheduleTable;
 pub use setting_values::Source;
 pub use store_url::StoreUrl;
 pub use table::{Entry, TABLE};
@@ -56,7 +61,7 @@ impl ConfigError {
 }
 
 /// "Did you mean …": the known name most like a misspelt one, if one is similar enough.
-fn nearest<'a>(misspelt: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(misspelt: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let changes = known.map(|name| (strsim::levenshtein(misspelt, name), name));
     let (count, name) = changes.min_by_key(|(count, _)| *count)?;
     (count <= 3 && count * 2 < misspelt.len()).then_some(name)

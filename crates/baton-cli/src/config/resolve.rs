@@ -13,6 +13,7 @@ use toml::{Table, Value};
 
 use super::environment::Environment;
 use super::flags::Flags;
+use super::schedule::ScheduleTable;
 use super::setting_values::{SettingValues, Source};
 use super::store_url::StoreUrl;
 use super::table::entry;
@@ -43,6 +44,8 @@ pub struct Config {
     /// Which of baton's own records `baton serve` removes.
     pub own_records: OwnRecords,
     pub ttl: Vec<TtlTable>,
+    /// What `baton serve` runs, and when. Each was checked.
+    pub schedules: Vec<ScheduleTable>,
     values: SettingValues,
     causes: BTreeMap<&'static str, Vec<&'static str>>,
 }
@@ -104,6 +107,7 @@ impl Config {
             labels: values.labels.clone(),
             own_records,
             ttl: values.ttl.clone(),
+            schedules: values.schedules.clone(),
             values,
             causes,
         })

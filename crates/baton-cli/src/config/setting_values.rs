@@ -9,6 +9,7 @@ use baton_core::settings::Profile;
 use toml::Value;
 
 use super::ConfigError;
+use super::schedule::ScheduleTable;
 use super::table::{Entry, TABLE};
 use super::ttl::TtlTable;
 use super::value::bare;
@@ -70,6 +71,7 @@ pub struct SettingValues {
     pub by_key: BTreeMap<&'static str, SettingValue>,
     pub labels: BTreeMap<String, String>,
     pub ttl: Vec<TtlTable>,
+    pub schedules: Vec<ScheduleTable>,
 }
 
 impl SettingValues {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use baton::sweep::{Keys, Objects, Strategy, Table, Target, Unit};
 use toml::Value;
 
+use super::ConfigError;
 use super::setting_values::Source;
 use super::store_url::StoreUrl;
-use super::value::{bare, key_shown};
-use super::{ConfigError, nearest};
+use super::table_reader::{TableReader, tables, text};
 
 /// Every key that such a table may have.
 const KEYS: [&str; 15] = [
@@ -35,96 +35,32 @@ pub struct TtlTable {
 
 /// Reads what the file has under `ttl`.
 pub fn read(file: &Path, value: &Value) -> Result<Vec<TtlTable>, ConfigError> {
-    let refuse = || ConfigError::Value {
-        shown: format!("{}: ttl", file.display()),
-        message: "must be tables; write each under a line [[ttl]]".to_owned(),
-    };
-    let tables = value.as_array().ok_or_else(refuse)?;
-    let mut read = Vec::with_capacity(tables.len());
-    for (at, table) in tables.iter().enumerate() {
-        let table = table.as_table().ok_or_else(refuse)?;
-        read.push(Reader { file, number: at + 1, table }.read()?);
-    }
-    Ok(read)
-}
-
-fn text(value: &Value) -> Option<String> {
-    value.as_str().map(str::to_owned)
+    tables(file, "ttl", value)?.into_iter().map(|table| TtlReader { table }.read()).collect()
 }
 
 /// One table that is being read.
-struct Reader<'a> {
-    file: &'a Path,
-    number: usize,
-    table: &'a toml::Table,
+struct TtlReader<'a> {
+    table: TableReader<'a>,
 }
 
-impl Reader<'_> {
+impl TtlReader<'_> {
     fn read(&self) -> Result<TtlTable, ConfigError> {
-        if let Some(key) = self.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(self.unknown(key));
-        }
-        let store = self.text("store")?.map(|url| StoreUrl::new(&url));
-        let mut shown = self.table.clone();
+        let table = &self.table;
+        table.check_keys(&KEYS)?;
+        let store = table.text("store")?.map(|url| StoreUrl::new(&url));
+        let mut shown = table.table().clone();
         shown.extend(store.as_ref().map(|url| ("store".to_owned(), url.to_string().into())));
         Ok(TtlTable {
-            place: self.place(),
-            source: Source::File(self.file.to_owned()),
+            place: table.place(),
+            source: table.source(),
             shown,
             store,
             target: self.target()?,
             strategy: self.strategy()?,
-            every: self.span("every")?,
-            batch: self.count("batch")?,
-            pause: self.span("pause")?,
+            every: table.span("every")?,
+            batch: table.count("batch")?,
+            pause: table.span("pause")?,
         })
-    }
-
-    fn place(&self) -> String {
-        format!("{}: [[ttl]] {}", self.file.display(), self.number)
-    }
-
-    fn unknown(&self, key: &str) -> ConfigError {
-        let remedy = match nearest(key, KEYS.into_iter()) {
-            Some(name) => format!("did you mean {name}?"),
-            None => format!("known are {}", KEYS.join(", ")),
-        };
-        let key = format!("{} in [[ttl]] {}", key_shown(key), self.number);
-        ConfigError::Unknown { file: self.file.to_owned(), key, remedy }
-    }
-
-    fn refuse(&self, key: &str, message: impl Into<String>) -> ConfigError {
-        let shown = match self.table.get(key) {
-            Some(_) if key == "store" => format!("{}: store = ***", self.place()),
-            Some(value) => format!("{}: {key} = {value}", self.place()),
-            None => format!("{}: {key}", self.place()),
-        };
-        ConfigError::Value { shown, message: message.into() }
-    }
-
-    /// The value of a key, if it is there.
-    fn parsed<T>(
-        &self,
-        key: &str,
-        read: impl Fn(&Value) -> Option<T>,
-        message: &str,
-    ) -> Result<Option<T>, ConfigError> {
-        let Some(value) = self.table.get(key) else { return Ok(None) };
-        read(value).map(Some).ok_or_else(|| self.refuse(key, message))
-    }
-
-    fn text(&self, key: &str) -> Result<Option<String>, ConfigError> {
-        self.parsed(key, text, "must be text, in quotes")
-    }
-
-    fn span(&self, key: &str) -> Result<Option<Duration>, ConfigError> {
-        let read = |value: &Value| humantime::parse_duration(&bare(value)).ok();
-        self.parsed(key, read, "is not a length of time; write \"500ms\", \"5s\" or \"30d\"")
-    }
-
-    fn count(&self, key: &str) -> Result<Option<u32>, ConfigError> {
-        let read = |value: &Value| u32::try_from(value.as_integer()?).ok().filter(|it| *it > 0);
-        self.parsed(key, read, "is not a whole number from 1 to 4294967295")
     }
 
     /// The columns of the key: one name, or several.
@@ -136,12 +72,12 @@ impl Reader<'_> {
                 one => text(one).map(|one| vec![one]),
             }
         };
-        self.parsed("key", columns, "must name a column, or several as [\"a\", \"b\"]")
+        self.table.parsed("key", columns, "must name a column, or several as [\"a\", \"b\"]")
     }
 
     fn target(&self) -> Result<Target, ConfigError> {
         let (table, index, prefix) =
-            (self.text("table")?, self.text("index")?, self.text("prefix")?);
+            (self.table.text("table")?, self.table.text("index")?, self.table.text("prefix")?);
         match (table, index, prefix) {
             (Some(name), None, None) => self.table_of(name).map(Target::from),
             (None, Some(index), None) => {
@@ -151,13 +87,14 @@ impl Reader<'_> {
             }
             (None, None, Some(prefix)) => {
                 self.only_for_tables("prefix")?;
-                let age = self.span("age")?;
-                let age = age.ok_or_else(|| self.refuse("age", "is missing beside prefix"))?;
+                let age = self.table.span("age")?;
+                let age =
+                    age.ok_or_else(|| self.table.refuse("age", "is missing beside prefix"))?;
                 Ok(Objects::under(prefix, age).into())
             }
             _ => {
                 let message = "name one of table (SQL), index (Redis) and prefix (S3)";
-                Err(ConfigError::refused(&self.place(), &message))
+                Err(ConfigError::refused(&self.table.place(), &message))
             }
         }
     }
@@ -165,16 +102,16 @@ impl Reader<'_> {
     fn table_of(&self, name: String) -> Result<Table, ConfigError> {
         let table = Table::new(name).unit(self.unit()?);
         let table = self.key()?.into_iter().fold(table, Table::key);
-        match (self.text("expires")?, self.text("created")?, self.span("age")?) {
+        match (self.table.text("expires")?, self.table.text("created")?, self.table.span("age")?) {
             (Some(_), Some(_), _) => {
-                Err(self.refuse("created", "stands beside expires; name one of the two"))
+                Err(self.table.refuse("created", "stands beside expires; name one of the two"))
             }
             (Some(column), None, None) => Ok(table.expires(column)),
             (None, Some(column), Some(age)) => Ok(table.created(column, age)),
-            (None, Some(_), None) => Err(self.refuse("age", "is missing beside created")),
-            (_, None, Some(_)) => {
-                Err(self.refuse("age", "goes with created; name the column that it counts from"))
-            }
+            (None, Some(_), None) => Err(self.table.refuse("age", "is missing beside created")),
+            (_, None, Some(_)) => Err(self
+                .table
+                .refuse("age", "goes with created; name the column that it counts from")),
             (None, None, None) => Ok(table),
         }
     }
@@ -187,28 +124,25 @@ impl Reader<'_> {
     }
 
     fn absent(&self, key: &str, given: &str, why: &str) -> Result<(), ConfigError> {
-        match self.table.contains_key(key) {
-            true => Err(self.refuse(key, format!("cannot stand beside {given}: {why}"))),
+        match self.table.has(key) {
+            true => Err(self.table.refuse(key, format!("cannot stand beside {given}: {why}"))),
             false => Ok(()),
         }
     }
 
     fn unit(&self) -> Result<Unit, ConfigError> {
-        match self.text("unit")?.as_deref() {
-            None | Some("timestamp") => Ok(Unit::Timestamp),
-            Some("unix-seconds") => Ok(Unit::UnixSeconds),
-            Some("unix-millis") => Ok(Unit::UnixMillis),
-            Some(_) => {
-                let names = "is unknown; choose one of timestamp, unix-seconds, unix-millis";
-                Err(self.refuse("unit", names))
-            }
-        }
+        let units = [
+            ("timestamp", Unit::Timestamp),
+            ("unix-seconds", Unit::UnixSeconds),
+            ("unix-millis", Unit::UnixMillis),
+        ];
+        Ok(self.table.choice("unit", &units)?.unwrap_or(Unit::Timestamp))
     }
 
     fn strategy(&self) -> Result<Strategy, ConfigError> {
-        let (column, into) = (self.text("column")?, self.text("into")?);
-        let missing = |key, message: &str| self.refuse(key, message);
-        match (self.text("strategy")?.as_deref(), column, into) {
+        let (column, into) = (self.table.text("column")?, self.table.text("into")?);
+        let missing = |key, message: &str| self.table.refuse(key, message);
+        match (self.table.text("strategy")?.as_deref(), column, into) {
             (None | Some("delete"), None, None) => Ok(Strategy::Delete),
             (Some("soft-delete"), Some(column), None) => Ok(Strategy::soft_delete(column)),
             (Some("soft-delete"), None, _) => {

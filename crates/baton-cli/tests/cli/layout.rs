@@ -15,6 +15,7 @@ const COMMANDS: [&str; 18] = [
     "plugins",
     "transfer",
     "resign",
+    "schedules",
     "counters",
     "fences",
     "doctor",
@@ -35,6 +36,16 @@ fn every_help_fits_into_80_columns() {
             assert_eq!(said.code, Some(0), "{command}");
             here.assert_narrow(&said);
         }
+    }
+}
+
+#[test]
+fn every_help_of_the_schedules_fits_into_80_columns() {
+    let here = Sandbox::new();
+    for command in ["list", "show", "next", "pause", "resume", "run", "history"] {
+        let said = here.baton(&["schedules", command, "--help"]);
+        assert_eq!(said.code, Some(0), "{command}");
+        here.assert_narrow(&said);
     }
 }
 

@@ -13,6 +13,7 @@ mod metrics;
 mod people;
 mod plugins;
 mod reading;
+mod schedules;
 mod secrets;
 mod serve;
 mod sim;

@@ -170,7 +170,8 @@ impl Event {
         match self {
             Self::ScheduleStarted { schedule, slot_ms, attempt, late_ms } => {
                 let slot = instant_rfc3339(*slot_ms, &TimeZone::UTC);
-                write!(f, "{schedule} of {slot} starts{}", nth(*attempt))?;
+                let attempt = nth(*attempt);
+                write!(f, "{schedule} of {slot} starts{}", attempt.trim_end_matches(','))?;
                 // What is not worth a word is less than people can see.
                 if *late_ms < 1_000 { Ok(()) } else { write!(f, ", {} late", short_span(*late_ms)) }
             }

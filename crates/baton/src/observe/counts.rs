@@ -1,5 +1,5 @@
-//! What is counted as it happens: events by name, since when the term has worked, and the expired
-//! records that plugins removed.
+//! What is counted as it happens: events by name, since when the term has worked, schedules, and
+//! the expired records that plugins removed.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,6 +9,8 @@ use std::time::Duration;
 use baton_core::Event;
 use baton_core::time::Moment;
 use baton_store::counts_by_name::CountsByName;
+
+use super::schedules::ScheduleCounts;
 
 /// Events that an alert may be about: counted from 0, so that the first one is a change.
 const ALERTED: [&str; 6] = [
@@ -27,6 +29,7 @@ pub(crate) struct NodeCounts {
     working_since: AtomicU64,
     /// When work of the last term was seen to go on past its deadline; 0 if it was not.
     overran_at: AtomicU64,
+    pub(super) schedules: ScheduleCounts,
     /// By plugin and target; the plugin adds to them itself.
     sweeps: Mutex<Vec<(String, String, Arc<AtomicU64>)>>,
 }
@@ -38,12 +41,15 @@ impl Default for NodeCounts {
             let _: &AtomicU64 = events.of(name);
         }
         let (working_since, overran_at) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { events, working_since, overran_at, sweeps: Mutex::default() }
+        let schedules = ScheduleCounts::default();
+        Self { events, working_since, overran_at, schedules, sweeps: Mutex::default() }
     }
 }
 
 impl NodeCounts {
-    pub(crate) fn count(&self, event: &Event, now: Moment) {
+    /// Counts an event at `now`, which is `wall_ms` in Unix milliseconds.
+    pub(crate) fn count(&self, event: &Event, now: Moment, wall_ms: u64) {
+        self.schedules.count(event, wall_ms);
         self.events.of(event.name()).fetch_add(1, Ordering::Relaxed);
         match event {
             Event::CoordinatorPromoted { .. } => {
@@ -111,16 +117,16 @@ mod tests {
         let counts = NodeCounts::default();
         let at = Moment::from_micros;
         let epoch = Epoch(1);
-        counts.count(&Event::CoordinatorPromoted { epoch }, at(5));
+        counts.count(&Event::CoordinatorPromoted { epoch }, at(5), 0);
         assert_eq!(counts.worked_for(at(8)), Duration::from_micros(3));
-        counts.count(&Event::BreakerHalfOpen, at(6));
-        counts.count(&Event::BreakerHalfOpen, at(7));
+        counts.count(&Event::BreakerHalfOpen, at(6), 0);
+        counts.count(&Event::BreakerHalfOpen, at(7), 0);
         let reason = DemotionReason::WindowClosed;
-        counts.count(&Event::CoordinatorDemoted { epoch, reason }, at(9));
+        counts.count(&Event::CoordinatorDemoted { epoch, reason }, at(9), 0);
         assert_eq!(counts.worked_for(at(12)), Duration::ZERO);
-        counts.count(&Event::TermOverran { epoch }, at(9));
+        counts.count(&Event::TermOverran { epoch }, at(9), 0);
         assert_eq!(counts.overrun_for(at(12)), Duration::from_micros(3));
-        counts.count(&Event::CoordinatorPromoted { epoch: Epoch(2) }, at(20));
+        counts.count(&Event::CoordinatorPromoted { epoch: Epoch(2) }, at(20), 0);
         assert_eq!(counts.overrun_for(at(22)), Duration::ZERO, "that was another term");
         let mut told: Vec<_> = counts.events().filter(|(_, count)| *count > 0).collect();
         told.sort_unstable();

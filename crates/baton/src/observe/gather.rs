@@ -73,6 +73,7 @@ pub(crate) fn gather(node: &Shared) -> NodeMetrics {
     store(&mut builder, &counted);
     plugins(&mut builder, &node.plugins.reports());
     swept(&mut builder, &node.counts.swept());
+    node.counts.schedules.gather(&node.jobs.declared().borrow(), &mut builder);
     events(&mut builder, node);
     settings(&mut builder, &node.settings);
     builder.build()

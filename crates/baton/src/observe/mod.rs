@@ -20,6 +20,7 @@ mod counts;
 mod family;
 mod gather;
 mod logs;
+mod schedules;
 
 #[cfg(feature = "http")]
 pub(crate) mod http;

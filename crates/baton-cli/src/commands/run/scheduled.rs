@@ -18,7 +18,7 @@ pub async fn run(arguments: &Arguments, definition: Definition) -> Result<Exit, 
     let config = open_store::load_node(&arguments.node.0)?;
     // Before the store is opened: it may take long to say what is wrong with it.
     let schedule = baton::plugins::schedules::resolve(definition.clone());
-    schedule.map_err(CommandError::Schedule)?;
+    schedule.map_err(|invalid| CommandError::Schedule(invalid.into()))?;
     let store = node::store(&config).await?;
     let telemetry = node::Telemetry::of(&config)?;
     let guards = Arc::<GuardPool>::default();

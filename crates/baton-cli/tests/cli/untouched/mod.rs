@@ -14,7 +14,7 @@ pub(super) use content::run_sql;
 use content::{content, keep_versions};
 
 /// Every command that only looks.
-const READS: [&[&str]; 10] = [
+const READS: [&[&str]; 12] = [
     &["status"],
     &["health"],
     &["history"],
@@ -22,6 +22,8 @@ const READS: [&[&str]; 10] = [
     &["plugins"],
     &["watch", "--for", "10ms"],
     &["settings"],
+    &["schedules", "list"],
+    &["schedules", "history"],
     &["counters", "list"],
     &["counters", "get", "hits"],
     &["fences", "list"],

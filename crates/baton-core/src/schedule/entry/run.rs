@@ -123,6 +123,16 @@ pub enum MissReason {
 }
 
 impl MissReason {
+    /// One word or two, for tables and for labels of metrics.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Late => "late",
+            Self::Overlap => "overlap",
+            Self::TooMany => "too-many",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
     /// The rest of a sentence that begins with how many slots were missed.
     pub fn phrase(self) -> &'static str {
         match self {

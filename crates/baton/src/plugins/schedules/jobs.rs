@@ -70,7 +70,7 @@ impl Jobs {
         Ok(result)
     }
 
-    pub(super) fn declared(&self) -> watch::Receiver<Arc<Declared>> {
+    pub(crate) fn declared(&self) -> watch::Receiver<Arc<Declared>> {
         self.declared.subscribe()
     }
 

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 pub use baton_core::schedule::{
     AttemptId, Daylight, Definition, EditRefused, Entry, HistoryEntry, InvalidSchedule, Misfire,
-    MissReason, OnCrash, Overlap, RunId, RunOutcome, RunState, Schedule, Slot,
+    MissReason, OnCrash, Overlap, RunId, RunOutcome, RunState, Schedule, Slot, UnknownZone,
 };
 pub use client::{ScheduleError, Schedules};
 pub use job::{CutOff, ScheduledJob, ScheduledRun, ScheduledWork, cron};

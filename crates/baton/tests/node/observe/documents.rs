@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use baton::cron;
 use baton::plugins::ttl::{OwnRecords, Ttl};
 use serde_json::Value;
 
@@ -23,7 +24,8 @@ pub fn document(name: &str) -> String {
 async fn full_scrape() -> Scrape {
     let ttl = Ttl::new().own_records(OwnRecords::default());
     let node = builder(&store(), "a").plugin(Busy("busy".to_owned())).plugin(ttl);
-    let node = node.metrics(anywhere());
+    let report = cron("report", "0 2 * * *", |_| std::future::ready(Ok(())));
+    let node = node.schedule(report).metrics(anywhere());
     let node = node.build().expect("it starts");
     soon("the term", node.leadership()).await.expect("it leads");
     until("some beats", || node.metrics().heartbeat_count >= 4).await;
@@ -132,7 +134,8 @@ async fn the_document_has_every_metric_with_its_type_and_labels_and_no_other() {
         let row = (cells[2].to_owned(), labels);
         assert!(documented.insert(name, row).is_none(), "twice: {line}");
     }
-    let own = ["namespace", "node", "le", "quantile"];
+    // Those of every metric or of its type; `kind` is on the series of services alone.
+    let own = ["namespace", "node", "le", "quantile", "kind"];
     let suffixes = ["", "_bucket", "_sum", "_count"];
     let served = scrape.kinds.iter().map(|(name, kind)| {
         let samples = suffixes.iter().filter_map(|suffix| {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use baton::{Leadership, Node, NodeBuilder, Plugin, PluginError, PluginStatus, async_trait, every};
+use baton::{
+    Leadership, Node, NodeBuilder, Plugin, PluginError, PluginStatus, async_trait, cron, every,
+};
+use baton_store::clock::{Clock, SystemClock};
 
 use super::client::{anywhere, scrape};
 use super::parse::{Labels, Scrape};
@@ -92,6 +95,40 @@ async fn work_past_its_deadline_is_timed_until_it_stops() {
     until("the overrun", || overrun().is_some_and(|seconds| seconds > 0.1)).await;
     free.send(()).expect("it waits");
     until("the end of the work", || overrun() == Some(0.0)).await;
+}
+
+#[tokio::test]
+async fn runs_of_a_schedule_are_counted_by_their_ends_on_the_node_that_ran_them() {
+    let store = store();
+    let each_second = |name: &str, result: Result<(), &'static str>| {
+        cron(name, "* * * * * *", move |_| std::future::ready(result.map_err(PluginError::from)))
+    };
+    let with = |name| {
+        let builder = builder(&store, name).schedule(each_second("works", Ok(())));
+        builder.schedule(each_second("fails", Err("exit code 3"))).metrics(anywhere())
+    };
+    let leader = with("a").build().expect("it starts");
+    soon("the term", leader.leadership()).await.expect("it leads");
+    let follower = with("b").build().expect("it starts");
+    let runs = |node: &Node, schedule, outcome| {
+        let labels = [("schedule", schedule), ("outcome", outcome)];
+        node.node_metrics().value("baton_schedule_runs_total", &labels)
+    };
+    until("two runs of each", || {
+        runs(&leader, "works", "done") >= Some(2.0) && runs(&leader, "fails", "failed") >= Some(2.0)
+    })
+    .await;
+    let seen = scrape(&leader).await;
+    let of = |name, schedule| seen.value(name, &[("schedule", schedule)]);
+    let now_s = SystemClock.wall_ms() as f64 / 1e3;
+    let succeeded = of("baton_schedule_last_success_timestamp_seconds", "works");
+    assert!(now_s - 10.0 < succeeded && succeeded <= now_s, "{succeeded} at {now_s}");
+    assert_eq!(of("baton_schedule_last_success_timestamp_seconds", "fails"), 0.0);
+    assert!(of("baton_schedule_late_seconds", "works") < 10.0);
+    assert_eq!(runs(&leader, "works", "failed"), Some(0.0), "there from the start");
+    assert_eq!(runs(&follower, "works", "done"), Some(0.0), "it ran elsewhere");
+    let missed = seen.sum("baton_schedule_missed_total", |labels| labels["reason"] == "too-many");
+    assert_eq!(missed, 0.0);
 }
 
 fn carries_a_beat(labels: &Labels) -> bool {

@@ -220,7 +220,52 @@ fn failing_plugin() -> Scenario {
         .fires("BatonPluginMissesWork", r#"namespace="billing",plugin="job""#, 52, 66)
 }
 
-fn scenarios() -> [Scenario; 11] {
+/// An outage of the leader costs slots of a schedule. Later a slot is skipped during a run,
+/// as the schedule's policy says, and no alert is due.
+fn missed_slots() -> Scenario {
+    let (late, first) = (Figures { late_slots: 3, ..LEADS }, Figures { changes: 1, ..LEADS });
+    let overlap = Figures { overlapped_slots: 1, ..LEADS };
+    Scenario::new("missed slots")
+        .node("billing", "a", &[shows(40, LEADS), vec![Dead; 260]])
+        .node(
+            "billing",
+            "b",
+            &[
+                shows(40, FOLLOWS),
+                shows(1, first),
+                shows(19, LEADS),
+                shows(1, late),
+                shows(99, LEADS),
+                shows(1, overlap),
+                shows(139, LEADS),
+            ],
+        )
+        .fires("BatonScheduleMissed", r#"namespace="billing",schedule="report""#, 16, 31)
+}
+
+/// Runs of a schedule fail: one alone is no reason to wake a person, the second within an hour is,
+/// also on another node.
+fn failing_schedule() -> Scenario {
+    let fails = |figures| shows(1, Figures { failed_schedule_runs: 1, ..figures });
+    let (first, saw) = (Figures { changes: 1, ..LEADS }, Figures { changes: 1, ..FOLLOWS });
+    let a = [shows(40, LEADS), fails(LEADS), shows(399, LEADS), fails(LEADS)].concat();
+    Scenario::new("failing schedule")
+        .node("billing", "a", &[a, shows(60, LEADS), shows(1, saw), shows(498, FOLLOWS)])
+        .node(
+            "billing",
+            "b",
+            &[
+                shows(501, FOLLOWS),
+                shows(1, first),
+                shows(20, LEADS),
+                fails(LEADS),
+                shows(477, LEADS),
+            ],
+        )
+        .fires("BatonScheduleFailing", r#"namespace="billing",schedule="report""#, 132, 172)
+}
+
+fn scenarios() -> [Scenario; 13] {
     [
         all_dead(),
         all_dead_for_an_hour(),
@@ -233,6 +278,8 @@ fn scenarios() -> [Scenario; 11] {
         blocked_plugin(),
         store_refuses_and_goes_back(),
         failing_plugin(),
+        missed_slots(),
+        failing_schedule(),
     ]
 }
 

@@ -71,8 +71,9 @@ impl Scenario {
     fn checks(&self) -> Vec<Check> {
         let labels = |fires: &Fires| format!(r#"alertname="{}",{}"#, fires.alert, fires.labels);
         let sample = |fires| Sample { labels: format!("{{{}}}", labels(fires)), value: 1 };
-        let group =
-            |what: String| format!("group by (alertname, namespace, node, plugin) ({what})");
+        let group = |what: String| {
+            format!("group by (alertname, namespace, node, plugin, schedule) ({what})")
+        };
         let check = |expr: &str, minute: usize, exp_samples| Check {
             expr: expr.to_owned(),
             eval_time: format!("{minute}m"),

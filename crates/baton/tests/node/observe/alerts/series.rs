@@ -19,6 +19,9 @@ pub struct Figures {
     pub ignored: u32,
     pub failed_runs: u32,
     pub missed_runs: u32,
+    pub late_slots: u32,
+    pub overlapped_slots: u32,
+    pub failed_schedule_runs: u32,
 }
 
 /// A node that follows, and all is well.
@@ -37,6 +40,9 @@ pub const FOLLOWS: Figures = Figures {
     ignored: 0,
     failed_runs: 0,
     missed_runs: 0,
+    late_slots: 0,
+    overlapped_slots: 0,
+    failed_schedule_runs: 0,
 };
 
 /// A node that leads, and all is well.
@@ -72,7 +78,7 @@ const GAUGES: [(&str, Read); 6] = [
 ];
 
 /// Counters, by name and label.
-const COUNTERS: [(&str, &str, Read); 10] = [
+const COUNTERS: [(&str, &str, Read); 14] = [
     ("baton_leader_changes_total", "", |it| it.changes),
     ("baton_store_operations_total", r#"outcome="ok""#, |it| it.answered),
     ("baton_store_operations_total", r#"outcome="unavailable""#, |it| it.unanswered),
@@ -83,6 +89,14 @@ const COUNTERS: [(&str, &str, Read); 10] = [
     ("baton_plugin_runs_total", r#"plugin="job",outcome="ok""#, |_| 1),
     ("baton_plugin_runs_total", r#"plugin="job",outcome="failed""#, |it| it.failed_runs),
     ("baton_plugin_missed_runs_total", r#"plugin="job""#, |it| it.missed_runs),
+    ("baton_schedule_missed_total", r#"schedule="report",reason="late""#, |it| it.late_slots),
+    ("baton_schedule_missed_total", r#"schedule="report",reason="overlap""#, |it| {
+        it.overlapped_slots
+    }),
+    ("baton_schedule_runs_total", r#"schedule="report",outcome="failed""#, |it| {
+        it.failed_schedule_runs
+    }),
+    ("baton_schedule_runs_total", r#"schedule="report",outcome="done""#, |it| u32::from(it.leads)),
 ];
 
 /// The metrics that a scenario has.
