@@ -6,7 +6,7 @@ use baton::Epoch;
 use baton_store::clock::{Clock, SystemClock};
 use baton_testbed::Kind;
 
-use crate::stage::{NOTE, Stage, until};
+use crate::stage::{NOTE, Stage, namespace, until};
 
 const KILLS: usize = 20;
 
@@ -41,7 +41,7 @@ async fn assert_every_slot_starts_once(kind: Option<Kind>) {
         unreachable!("{kind:?}: {problem}\n{:?}\n{}", runs.0, stage.said_by(&leader))
     });
     println!("{kind:?}: {} slots, run again: {again:?}", runs.0.len() - again.len());
-    let epochs = store.history(&baton::Namespace::new("default").expect("valid"), 100).await;
+    let epochs = store.history(&namespace(), 100).await;
     assert!(epochs.expect("it answers").len() > KILLS, "each kill moved leadership");
 }
 

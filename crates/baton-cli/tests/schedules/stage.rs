@@ -32,6 +32,11 @@ pub const QUICK: &[&str] =
 /// What most tests run: a line for each start of the command.
 pub const NOTE: &str = "echo $BATON_SLOT $BATON_ATTEMPT $BATON_NODE_ID >> runs";
 
+/// The namespace of the schedule: its nodes run nothing else.
+pub fn namespace() -> Namespace {
+    Namespace::new("default:schedule:tick").expect("a valid name")
+}
+
 /// A folder, and a store.
 pub struct Stage {
     folder: tempfile::TempDir,
@@ -114,7 +119,7 @@ impl Stage {
 
     /// The node that leads and its epoch, once there is one after this epoch.
     pub async fn leader(&self, store: &Arc<dyn Store>, after: Epoch) -> (String, Epoch) {
-        let namespace = Namespace::new("default").expect("a valid name");
+        let namespace = namespace();
         let look = async || {
             let lease = store.inspect(&namespace).await.ok()?.lease?;
             let leader = (lease.leader()?.node.to_string(), lease.version.epoch);

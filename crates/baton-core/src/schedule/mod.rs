@@ -21,6 +21,7 @@ pub mod entry;
 pub mod on_crash;
 pub mod once;
 pub mod once_key;
+pub mod own_namespace;
 pub mod page;
 pub mod recurrence;
 pub mod scheduler;

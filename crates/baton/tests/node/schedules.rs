@@ -77,7 +77,7 @@ async fn stands(schedules: &Schedules, what: &str, looks: impl Fn(&Entry) -> boo
     let waiting = async {
         loop {
             match schedules.get("tick").await {
-                Ok(entry) if looks(&entry) => return entry,
+                Ok(stored) if looks(&stored.entry) => return stored.entry,
                 Ok(_) | Err(ScheduleError::Refused(EditRefused::Unknown { .. })) => {
                     SystemClock.sleep(Duration::from_millis(5)).await;
                 }
@@ -196,7 +196,7 @@ async fn people_pause_resume_and_run_it_and_are_told_what_is_wrong() {
     let count = log.attempts().len();
     schedules.resume("tick").await.expect("it is paused");
     until("the next slot", || log.attempts().len() > count).await;
-    let resumed = schedules.get("tick").await.expect("it is there");
+    let resumed = schedules.get("tick").await.expect("it is there").entry;
     assert!(resumed.revision > paused.revision);
     node.leave().await;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use baton::plugins::schedules::{Definition, ScheduledJob};
+use baton::plugins::schedules::{Definition, ScheduledJob, own_namespace};
 use baton::{Event, Events, Node};
 
 use super::Arguments;
@@ -15,16 +15,20 @@ use crate::{crash_notice, node, open_store};
 
 /// Runs the command once for each slot, whenever this node leads, until a signal comes.
 pub async fn run(arguments: &Arguments, definition: Definition) -> Result<Exit, CommandError> {
-    let config = open_store::load_node(&arguments.node.0)?;
+    let mut config = open_store::load_node(&arguments.node.0)?;
     // Before the store is opened: it may take long to say what is wrong with it.
     let schedule = baton::plugins::schedules::resolve(definition.clone());
     schedule.map_err(|invalid| CommandError::Schedule(invalid.into()))?;
+    let given = config.namespace.clone();
+    // Schedules of other commands have other nodes: one leader could not run them all.
+    config.namespace = own_namespace(&given, &definition.name)
+        .map_err(|invalid| CommandError::Schedule(invalid.into()))?;
     let store = node::store(&config).await?;
     let telemetry = node::Telemetry::of(&config)?;
     let guards = Arc::<GuardPool>::default();
     let command = ScheduledCommand {
         command: arguments.command.clone(),
-        namespace: config.namespace.clone(),
+        namespace: given,
         store: config.store.without_secrets(),
         guards: guards.clone(),
         stop_grace: config.settings.stop_grace,

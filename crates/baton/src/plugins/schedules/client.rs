@@ -1,11 +1,11 @@
 //! Schedules from outside the leader: what stands in the store, and what people change there.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Namespace};
+use baton_core::schedule::own_namespace::{before_own_namespaces, is_own_namespace};
 use baton_core::schedule::page::{PAGES_MAX, Page, WriterId};
 use baton_core::schedule::scheduler::PageWrite;
 use baton_core::schedule::{EditRefused, Entry, InvalidSchedule, RunId};
@@ -25,6 +25,9 @@ const TRIES_MAX: u32 = 64;
 
 /// The longest pause between two tries, in milliseconds.
 const PAUSE_MAX_MS: u64 = 50;
+
+/// How many namespaces are listed in one request.
+const NAMESPACES_AT_ONCE: u32 = 200;
 
 static EDITS: AtomicU64 = AtomicU64::new(1);
 
@@ -49,9 +52,30 @@ pub enum ScheduleError {
         /// How often it was tried.
         tries: u32,
     },
+    /// Name the namespace of the one that is meant.
+    #[error(
+        "two schedules are named {name}: one in namespace {}, one in {}; name one with --namespace",
+        namespaces[0], namespaces[1]
+    )]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// Where they are.
+        namespaces: [Namespace; 2],
+    },
     /// No process id could be drawn.
     #[error("the system has no random numbers ({0})")]
     Random(String),
+}
+
+/// A schedule as it stands in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredSchedule {
+    /// The namespace whose leader runs it: the one that was asked about, or one of its own.
+    pub namespace: Namespace,
+    /// All that is kept of it.
+    pub entry: Entry,
 }
 
 /// The schedules of a namespace, for any process: it need not be a node.
@@ -86,21 +110,59 @@ impl Schedules {
         Self { pages, boot: node.boot, own: Some(node.jobs.clone()) }
     }
 
-    /// All schedules, by name, as they stand in the store.
-    pub async fn all(&self) -> Result<BTreeMap<String, Entry>, ScheduleError> {
-        let mut entries = BTreeMap::new();
-        for number in 0..PAGES_MAX {
-            let Some((_, page)) = self.pages.read(number).await? else { break };
-            let named = page.entries.into_iter().map(|it| (it.name().to_owned(), it));
-            entries.extend(named);
+    /// All schedules, as they stand in the store: those of the namespace, and those that have
+    /// nodes of their own in it.
+    pub async fn all(&self) -> Result<Vec<StoredSchedule>, ScheduleError> {
+        let mut all = self.stored_in(&self.pages.namespace).await?;
+        for namespace in self.own_namespaces().await? {
+            all.extend(self.stored_in(&namespace).await?);
         }
-        Ok(entries)
+        all.sort_by(|one, other| one.entry.name().cmp(other.entry.name()));
+        Ok(all)
+    }
+
+    async fn stored_in(&self, namespace: &Namespace) -> Result<Vec<StoredSchedule>, ScheduleError> {
+        let pages = Pages { namespace: namespace.clone(), ..self.pages.clone() };
+        let mut stored = Vec::new();
+        for number in 0..PAGES_MAX {
+            let Some((_, page)) = pages.read(number).await? else { break };
+            let of = |entry| StoredSchedule { namespace: namespace.clone(), entry };
+            stored.extend(page.entries.into_iter().map(of));
+        }
+        Ok(stored)
+    }
+
+    /// The namespaces of schedules that have nodes of their own.
+    async fn own_namespaces(&self) -> Result<Vec<Namespace>, ScheduleError> {
+        let Pages { store, namespace, .. } = &self.pages;
+        let mut own = Vec::new();
+        let mut after = before_own_namespaces(namespace);
+        while let Some(last) = after.take() {
+            let next = store.namespaces(namespace, Some(last), NAMESPACES_AT_ONCE).await;
+            let next = next.map_err(PagesError::from)?;
+            let count = next.len();
+            let found = next.into_iter().take_while(|it| is_own_namespace(namespace, it));
+            let before = own.len();
+            own.extend(found);
+            if own.len() - before == count && count == NAMESPACES_AT_ONCE as usize {
+                after = own.last().cloned();
+            }
+        }
+        Ok(own)
     }
 
     /// The schedule of this name.
-    pub async fn get(&self, name: &str) -> Result<Entry, ScheduleError> {
-        let unknown = EditRefused::Unknown { name: name.to_owned() };
-        self.all().await?.remove(name).ok_or_else(|| unknown.into())
+    pub async fn get(&self, name: &str) -> Result<StoredSchedule, ScheduleError> {
+        let mut named = self.all().await?;
+        named.retain(|stored| stored.entry.name() == name);
+        match (named.pop(), named.pop()) {
+            (Some(stored), None) => Ok(stored),
+            (Some(one), Some(other)) => Err(ScheduleError::Ambiguous {
+                name: name.to_owned(),
+                namespaces: [other.namespace, one.namespace],
+            }),
+            (None, _) => Err(EditRefused::Unknown { name: name.to_owned() }.into()),
+        }
     }
 
     /// Stops slots from being due, until it is resumed. What runs goes on.
@@ -129,11 +191,13 @@ impl Schedules {
         name: &str,
         mut edit: impl FnMut(&mut Entry, u64) -> Result<T, ScheduleError>,
     ) -> Result<T, ScheduleError> {
+        let namespace = self.get(name).await?.namespace;
+        let pages = Pages { namespace, ..self.pages.clone() };
         let mut unanswered: Option<(WriterId, T)> = None;
         for tried in 1..=TRIES_MAX {
-            let (number, version, mut page) = self.page_of(name).await?;
+            let (number, version, mut page) = page_of(&pages, name).await?;
             if let Some((_, made)) = unanswered.take().filter(|(by, _)| *by == page.writer) {
-                self.hint().await;
+                self.hint(&pages.namespace).await;
                 return Ok(made);
             }
             let unknown = EditRefused::Unknown { name: name.to_owned() };
@@ -141,9 +205,9 @@ impl Schedules {
             let made = edit(entry, SystemClock.wall_ms())?;
             let number_of_edit = EDITS.fetch_add(1, Ordering::Relaxed);
             page.writer = WriterId { boot: self.boot, number: number_of_edit };
-            match self.pages.write((number, version), &page, None).await? {
+            match pages.write((number, version), &page, None).await? {
                 PageWrite::Written(_) => {
-                    self.hint().await;
+                    self.hint(&pages.namespace).await;
                     return Ok(made);
                 }
                 PageWrite::Unknown => unanswered = Some((page.writer, made)),
@@ -155,23 +219,12 @@ impl Schedules {
         Err(ScheduleError::Contended { name: name.to_owned(), tries: TRIES_MAX })
     }
 
-    /// The page that has this schedule: its number, the version of its document, and the page.
-    async fn page_of(&self, name: &str) -> Result<(usize, u64, Page), ScheduleError> {
-        for number in 0..PAGES_MAX {
-            let Some((version, page)) = self.pages.read(number).await? else { break };
-            if page.entry(name).is_some() {
-                return Ok((number, version, page));
-            }
-        }
-        Err(EditRefused::Unknown { name: name.to_owned() }.into())
-    }
-
     /// Tells the leader to look. It looks every few seconds without this.
-    async fn hint(&self) {
+    async fn hint(&self, namespace: &Namespace) {
         if let Some(own) = &self.own {
             own.edited.notify_one();
         }
-        let Pages { store, namespace, .. } = &self.pages;
+        let store = &self.pages.store;
         let look: Result<_, StoreError> = store.inspect(namespace).await;
         let holder = look.ok().and_then(|it| it.lease).and_then(|lease| lease.holder);
         if let Some(address) = holder.and_then(|holder| holder.lifeline) {
@@ -179,4 +232,15 @@ impl Schedules {
             let _ = lifeline::send_topic(&address, namespace, TOPIC).await;
         }
     }
+}
+
+/// The page that has this schedule: its number, the version of its document, and the page.
+async fn page_of(pages: &Pages, name: &str) -> Result<(usize, u64, Page), ScheduleError> {
+    for number in 0..PAGES_MAX {
+        let Some((version, page)) = pages.read(number).await? else { break };
+        if page.entry(name).is_some() {
+            return Ok((number, version, page));
+        }
+    }
+    Err(EditRefused::Unknown { name: name.to_owned() }.into())
 }

@@ -23,11 +23,12 @@ mod zones;
 
 use std::sync::Arc;
 
+pub use baton_core::schedule::own_namespace::own_namespace;
 pub use baton_core::schedule::{
     AttemptId, Daylight, Definition, EditRefused, Entry, HistoryEntry, InvalidSchedule, Misfire,
     MissReason, OnCrash, Overlap, RunId, RunOutcome, RunState, Schedule, Slot, UnknownZone,
 };
-pub use client::{ScheduleError, Schedules};
+pub use client::{ScheduleError, Schedules, StoredSchedule};
 pub use job::{CutOff, ScheduledJob, ScheduledRun, ScheduledWork, cron};
 pub use pages::PagesError;
 pub use zones::{resolve, time_zone};
