@@ -2,7 +2,7 @@
 
 use super::support::Sandbox;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "demo",
     "run",
     "once",

@@ -1,9 +1,12 @@
 //! The schedules of an open store.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton::plugins::schedules::{EditRefused, Entry, PagesError, ScheduleError, Schedules};
+use baton::plugins::schedules::{
+    EditRefused, PagesError, ScheduleError, Schedules, StoredSchedule,
+};
+use baton_core::ids::{Namespace, NodeId};
+use baton_core::protocol::LeaseSnapshot;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::StoreArguments;
@@ -35,15 +38,17 @@ impl SchedulesClient {
         Ok(Self { schedules: schedules.map_err(CommandError::Schedule)?, opened })
     }
 
-    /// All schedules by name.
-    pub async fn all(&self) -> Result<BTreeMap<String, Entry>, CommandError> {
+    /// All schedules, by name: those of the namespace, and those with nodes of their own.
+    pub async fn all(&self) -> Result<Vec<StoredSchedule>, CommandError> {
         self.schedules.all().await.map_err(|problem| self.error(problem))
     }
 
     /// The schedule of this name.
-    pub async fn get(&self, name: &str) -> Result<Entry, CommandError> {
-        let mut all = self.all().await?;
-        all.remove(name).ok_or_else(|| self.unknown(name, &all))
+    pub async fn get(&self, name: &str) -> Result<StoredSchedule, CommandError> {
+        match self.schedules.get(name).await {
+            Ok(stored) => Ok(stored),
+            Err(problem) => Err(self.told(name, problem).await?),
+        }
     }
 
     /// Changes a schedule.
@@ -57,22 +62,39 @@ impl SchedulesClient {
     {
         match edit(&self.schedules, name).await {
             Ok(done) => Ok(done),
-            Err(ScheduleError::Refused(EditRefused::Unknown { .. })) => {
-                Err(self.unknown(name, &self.all().await?))
-            }
-            Err(problem) => Err(self.error(problem)),
+            Err(problem) => Err(self.told(name, problem).await?),
         }
     }
 
-    /// What schedules are compared with.
-    pub async fn now(&self) -> Result<Now, CommandError> {
-        let lease = self.opened.lease().await?;
+    /// The error of a command, with advice for a name that is unknown.
+    async fn told(&self, name: &str, problem: ScheduleError) -> Result<CommandError, CommandError> {
+        Ok(match problem {
+            ScheduleError::Refused(EditRefused::Unknown { .. }) => {
+                self.unknown(name, &self.all().await?)
+            }
+            problem => self.error(problem),
+        })
+    }
+
+    /// What the schedules of a namespace are compared with.
+    pub async fn now(&self, namespace: &Namespace) -> Result<Now, CommandError> {
+        let lease = self.lease(namespace).await?;
         let led = lease.and_then(|lease| lease.leader().map(|_| lease.version.epoch));
         Ok(Now { ms: SystemClock.wall_ms(), led })
     }
 
-    fn unknown(&self, name: &str, all: &BTreeMap<String, Entry>) -> CommandError {
-        let remedy = match nearest(name, all.keys().map(String::as_str)) {
+    /// The node that runs the schedules of a namespace, if one leads there.
+    pub async fn leader(&self, namespace: &Namespace) -> Result<Option<NodeId>, CommandError> {
+        let lease = self.lease(namespace).await?;
+        Ok(lease.and_then(|lease| lease.leader().map(|holder| holder.node.clone())))
+    }
+
+    async fn lease(&self, namespace: &Namespace) -> Result<Option<LeaseSnapshot>, CommandError> {
+        Ok(self.opened.ask(self.opened.store.inspect(namespace)).await?.lease)
+    }
+
+    fn unknown(&self, name: &str, all: &[StoredSchedule]) -> CommandError {
+        let remedy = match nearest(name, all.iter().map(|stored| stored.entry.name())) {
             Some(alike) => format!("did you mean {alike}?"),
             None if all.is_empty() => format!("it has none yet: {}", Self::HOW_TO_DECLARE),
             None => "`baton schedules list` shows all".to_owned(),

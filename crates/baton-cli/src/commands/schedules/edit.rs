@@ -60,9 +60,10 @@ impl Arguments {
         client: &SchedulesClient,
         sentence: impl FnOnce(&Standing<'_>) -> String,
     ) -> Result<Exit, CommandError> {
-        let entry = client.get(&self.name).await?;
-        let standing = Standing::of(&entry, client.now().await?);
-        stdout::json_or_text(self.store.json, &ScheduleReport::of(&standing), || {
+        let stored = client.get(&self.name).await?;
+        let namespace = &stored.namespace;
+        let standing = Standing::of(&stored.entry, client.now(namespace).await?);
+        stdout::json_or_text(self.store.json, &ScheduleReport::of(&standing, namespace), || {
             sentence(&standing) + "\n"
         });
         Ok(Exit::DONE)
@@ -108,8 +109,8 @@ impl RunArguments {
     pub async fn run(&self) -> Result<Exit, CommandError> {
         let client = SchedulesClient::to_write(&self.store).await?;
         let id = client.edit(&self.name, Schedules::run).await?;
-        let lease = client.opened.lease().await?;
-        let leader = lease.and_then(|lease| Some(lease.leader()?.node.to_string()));
+        let namespace = client.get(&self.name).await?.namespace;
+        let leader = client.leader(&namespace).await?.map(|node| node.to_string());
         if !self.wait || !self.store.json {
             self.print(id, leader);
         }
@@ -139,7 +140,7 @@ impl RunArguments {
         let mut stands = String::new();
         let mut attempts = Attempts::new(LOOK_EVERY, self.timeout);
         while attempts.next().await {
-            match progress(&client.get(&self.name).await?, id) {
+            match progress(&client.get(&self.name).await?.entry, id) {
                 Progress::Ended(past) => return self.ended(&past),
                 Progress::UnderWay(how) => stands = how,
                 Progress::Gone => return Err(CommandError::RunGone { name: self.name.clone() }),

@@ -33,8 +33,8 @@ type Past<'a> = (&'a str, &'a HistoryEntry);
 pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let client = SchedulesClient::to_read(&arguments.store).await?;
     let entries: Vec<Entry> = match &arguments.name {
-        Some(name) => vec![client.get(name).await?],
-        None => client.all().await?.into_values().collect(),
+        Some(name) => vec![client.get(name).await?.entry],
+        None => client.all().await?.into_iter().map(|stored| stored.entry).collect(),
     };
     let mut past: Vec<Past<'_>> = Vec::new();
     for entry in &entries {

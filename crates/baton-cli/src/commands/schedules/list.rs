@@ -1,35 +1,62 @@
 //! `baton schedules list`: a line for each schedule.
 
-use baton::plugins::schedules::{HistoryEntry, RunOutcome};
+use std::collections::BTreeMap;
+
+use baton::plugins::schedules::{HistoryEntry, RunOutcome, StoredSchedule};
+use baton_core::ids::Namespace;
 
 use super::client::SchedulesClient;
 use super::report::ScheduleReport;
-use super::standing::{Standing, State};
+use super::standing::{Now, Standing, State};
 use super::{StoreArguments, words};
 use crate::error::{CommandError, Exit};
 use crate::output::stdout;
 use crate::output::style::Tone;
-use crate::output::table::{Cell, Table};
+use crate::output::table::{Cell, Table, wrapped};
 use crate::output::times::span_ms;
+
+/// The widest line of a sentence.
+const WIDTH: usize = 80;
 
 pub async fn run(arguments: &StoreArguments) -> Result<Exit, CommandError> {
     let client = SchedulesClient::to_read(arguments).await?;
-    let entries = client.all().await?;
-    let now = client.now().await?;
-    let all: Vec<Standing<'_>> = entries.values().map(|it| Standing::of(it, now)).collect();
-    let reports: Vec<ScheduleReport> = all.iter().map(ScheduleReport::of).collect();
+    let stored = client.all().await?;
+    let mut leads: BTreeMap<&Namespace, Now> = BTreeMap::new();
+    for StoredSchedule { namespace, .. } in &stored {
+        if !leads.contains_key(namespace) {
+            leads.insert(namespace, client.now(namespace).await?);
+        }
+    }
+    let standings = stored.iter().map(|it| Standing::of(&it.entry, leads[&it.namespace]));
+    let all: Vec<Standing<'_>> = standings.collect();
+    let reports = all.iter().zip(&stored);
+    let reports: Vec<ScheduleReport> =
+        reports.map(|(standing, it)| ScheduleReport::of(standing, &it.namespace)).collect();
     stdout::json_or_text(arguments.json, &reports, || match all.is_empty() {
         true => {
             let (namespace, how) = (client.opened.namespace(), SchedulesClient::HOW_TO_DECLARE);
             format!("there are no schedules in namespace {namespace} yet; {how}\n")
         }
-        false => table(&all).render(stdout::width()) + unled(now.led.is_none()),
+        false => table(&all).render(stdout::width()) + &unled(&all),
     });
     Ok(Exit::DONE)
 }
 
-fn unled(is_unled: bool) -> &'static str {
-    if is_unled { "\nno node leads now: nothing is run until one does\n" } else { "" }
+/// A line about the schedules that no node runs now, if there are any.
+fn unled(all: &[Standing<'_>]) -> String {
+    let unled = all.iter().filter(|standing| standing.now.led.is_none());
+    let names: Vec<&str> = unled.map(|standing| standing.entry.name()).collect();
+    match names.len() {
+        0 => String::new(),
+        count if count == all.len() => {
+            "\nno node leads now: nothing is run until one does\n".to_owned()
+        }
+        _ => {
+            let sentence = format!("no node leads now that runs {}", names.join(", "));
+            let lines = wrapped(&sentence, stdout::width().unwrap_or(WIDTH).min(WIDTH));
+            format!("\n{}\n", lines.join("\n"))
+        }
+    }
 }
 
 fn table(all: &[Standing<'_>]) -> Table {

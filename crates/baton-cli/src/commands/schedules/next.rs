@@ -102,7 +102,7 @@ impl Arguments {
     async fn of_schedule(&self) -> Result<Subject, CommandError> {
         let name = self.name.as_deref().expect("it is required beside no expression");
         let client = SchedulesClient::to_read(&self.store).await?;
-        let entry = client.get(name).await?;
+        let entry = client.get(name).await?.entry;
         let hindrance = match (entry.paused_ms, entry.undeclared_ms) {
             (_, Some(_)) => Some("was removed: the leader no longer declares it".to_owned()),
             (Some(_), None) => {

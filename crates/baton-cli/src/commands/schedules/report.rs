@@ -1,6 +1,7 @@
 //! Schedules and runs as data for programs.
 
 use baton::plugins::schedules::{Definition, HistoryEntry, RunId, RunOutcome, RunState};
+use baton_core::ids::Namespace;
 use baton_core::schedule::ActiveRun;
 use serde::Serialize;
 
@@ -11,6 +12,8 @@ use crate::output::times::utc_ms;
 #[derive(Serialize)]
 pub struct ScheduleReport {
     pub schedule: String,
+    /// The namespace whose leader runs it.
+    pub namespace: String,
     pub cron: String,
     pub tz: String,
     pub state: &'static str,
@@ -29,11 +32,12 @@ pub struct ScheduleReport {
 }
 
 impl ScheduleReport {
-    pub fn of(standing: &Standing<'_>) -> Self {
+    pub fn of(standing: &Standing<'_>, namespace: &Namespace) -> Self {
         let entry = standing.entry;
         let definition = &entry.definition;
         Self {
             schedule: definition.name.clone(),
+            namespace: namespace.to_string(),
             cron: definition.cron.clone(),
             tz: definition.tz.clone(),
             state: standing.state().name(),
@@ -64,11 +68,11 @@ pub struct FullReport<'a> {
 }
 
 impl<'a> FullReport<'a> {
-    pub fn of(standing: &'a Standing<'_>) -> Self {
+    pub fn of(standing: &'a Standing<'_>, namespace: &Namespace) -> Self {
         let entry = standing.entry;
         let past = entry.history.iter().rev().map(|it| PastReport::of(entry.name(), it));
         Self {
-            short: ScheduleReport::of(standing),
+            short: ScheduleReport::of(standing, namespace),
             definition: &entry.definition,
             paused_since: entry.paused_ms.map(utc_ms),
             removed_since: entry.undeclared_ms.map(utc_ms),

@@ -29,11 +29,13 @@ pub struct Arguments {
 
 pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let client = SchedulesClient::to_read(&arguments.store).await?;
-    let entry = client.get(&arguments.name).await?;
-    let standing = Standing::of(&entry, client.now().await?);
-    stdout::json_or_text(arguments.store.json, &FullReport::of(&standing), || {
-        render(&standing, stdout::width())
-    });
+    let stored = client.get(&arguments.name).await?;
+    let standing = Standing::of(&stored.entry, client.now(&stored.namespace).await?);
+    stdout::json_or_text(
+        arguments.store.json,
+        &FullReport::of(&standing, &stored.namespace),
+        || render(&standing, stdout::width()),
+    );
     Ok(Exit::DONE)
 }
 

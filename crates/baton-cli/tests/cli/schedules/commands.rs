@@ -199,3 +199,24 @@ fn a_name_that_is_unknown_is_told_with_one_that_is_alike() {
     let said = Sandbox::new().baton(&["schedules", "list"]);
     said.assert_refused(3, "there is no database at ");
 }
+
+#[test]
+fn schedules_with_nodes_of_their_own_are_among_those_of_the_namespace() {
+    let mut leader = Leader::new();
+    let _own = leader.add_own("alone");
+    let said = leader.until("the fourth schedule", &["list", "--json"], |said| {
+        said.json().as_array().is_some_and(|all| all.len() == 4)
+    });
+    let all = said.json();
+    assert_eq!(one(&all, "alone")["namespace"], "default:schedule:alone");
+    assert_eq!(one(&all, "report")["namespace"], "default");
+    let said = leader.schedules(&["run", "alone", "--wait"]);
+    assert_said(&said, "web-2 was asked for a run of alone beside its slots");
+    assert_said(&said, "\nthe run of alone succeeded on web-2 after ");
+    leader.leave();
+    let said = leader.schedules(&["list"]);
+    assert_said(&said, "\nno node leads now that runs broken, report, slow\n");
+    assert_said(&leader.schedules(&["run", "alone", "--wait"]), " succeeded on web-2 after ");
+    let elsewhere = leader.schedules(&["list", "--namespace", "default:schedule:alone"]);
+    assert!(elsewhere.out.contains("\nalone ") && !elsewhere.out.contains("report"));
+}

@@ -30,7 +30,7 @@ const REFUSED: [(&str, &str); 33] = [
     ),
     (
         "name = 'report'\nevery = '500ms'\ncommand = ['x']",
-        "schedule report: a schedule is due every 1s at most, not every 500ms",
+        "schedule report: every is 500ms; it must be at least 1s",
     ),
     (
         "name = 'report'\nevery = 'often'\ncommand = ['x']",

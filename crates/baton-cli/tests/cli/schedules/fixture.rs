@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton::plugins::schedules::{Misfire, OnCrash, Overlap, ScheduledJob};
-use baton::{Node, NodeId, PluginError, cron};
+use baton::plugins::schedules::{Misfire, OnCrash, Overlap, ScheduledJob, own_namespace};
+use baton::{Namespace, Node, NodeId, PluginError, cron};
 use baton_core::settings::Profile;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
@@ -42,26 +42,30 @@ fn jobs(go: &Arc<Semaphore>) -> [ScheduledJob; 3] {
     [report, broken, slow]
 }
 
+/// A node that leads and declares these.
+async fn led(id: &str, url: &str, namespace: Namespace, jobs: &[ScheduledJob]) -> Node {
+    let settings = Profile::Fast.settings().tune(|it| {
+        it.skip_cold_start = true;
+        it.lease_timeout = Duration::from_secs(20);
+        it.heartbeat_interval = Duration::from_secs(1);
+    });
+    let store = baton::open(url).await.expect("the sandbox can be written to");
+    let id = NodeId::new(id).expect("it is an id");
+    let builder = Node::builder(store).id(id).namespace(namespace).settings(settings);
+    let builder = jobs.iter().cloned().fold(builder, baton::NodeBuilder::schedule);
+    let node = builder.build().expect("it starts");
+    drop(node.leadership().await.expect("it leads"));
+    node
+}
+
 impl Leader {
     pub fn new() -> Self {
         let here = Sandbox::new();
         let url = format!("sqlite://{}", here.path("app.db").display());
         let runtime = Runtime::new().expect("there is room for a runtime");
         let go = Arc::new(Semaphore::new(0));
-        let node = runtime.block_on(async {
-            let settings = Profile::Fast.settings().tune(|it| {
-                it.skip_cold_start = true;
-                it.lease_timeout = Duration::from_secs(20);
-                it.heartbeat_interval = Duration::from_secs(1);
-            });
-            let store = baton::open(&url).await.expect("the sandbox can be written to");
-            let id = NodeId::new("web-1").expect("it is an id");
-            let builder = Node::builder(store).id(id).settings(settings);
-            let builder = jobs(&go).into_iter().fold(builder, baton::NodeBuilder::schedule);
-            let node = builder.build().expect("it starts");
-            drop(node.leadership().await.expect("it leads"));
-            node
-        });
+        let default = Namespace::new("default").expect("it is a name");
+        let node = runtime.block_on(led("web-1", &url, default, &jobs(&go)));
         let leader = Self { here, runtime, node: Some(node), url, go };
         leader.until("the schedules", &["list", "--json"], |said| {
             said.json().as_array().is_some_and(|all| all.len() == 3)
@@ -89,7 +93,15 @@ impl Leader {
         }
     }
 
-    /// No node leads from now on.
+    /// A schedule with a node of its own, as `baton run --cron` has.
+    pub fn add_own(&self, name: &str) -> Node {
+        let job = cron(name, NEVER, |_| async { Ok(()) });
+        let default = Namespace::new("default").expect("it is a name");
+        let own = own_namespace(&default, name).expect("it is short");
+        self.runtime.block_on(led("web-2", &self.url, own, &[job]))
+    }
+
+    /// The node of the namespace itself leads no more.
     pub fn leave(&mut self) {
         if let Some(node) = self.node.take() {
             self.runtime.block_on(node.leave());
