@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   test ──► fmt ► tidy ► clippy ► features ► macos ► doc ► build ► tests ► conformance ► chaos
-//!            └─► simulation ► replay ► determinism ► bugs
+//!            └─► simulation ► schedules ► replay ► determinism ► bugs
 //!   tidy ──► a function for each rule, over every file outside of target/
 //!   determinism, soak, cost, exhaustive ──► baton-sim, in release mode
 //!   bugs ──► baton-sim once more, with wrong rules planted
@@ -49,9 +49,9 @@ enum Task {
     ///
     /// In order: formatting, tidy, clippy, each feature alone, macOS if Rust's library for it is
     /// installed, documentation, the tests, the table of what conforms, a short chaos, a short
-    /// simulation, the kept failing seeds and the planted bugs. Stops at the first step that fails
-    /// and prints the command that repeats it; otherwise the last line says how long each step
-    /// took.
+    /// simulation of each world, the kept failing seeds and the planted bugs. Stops at the first
+    /// step that fails and prints the command that repeats it; otherwise the last line says how
+    /// long each step took.
     Test {
         /// Run the tests and the chaos beside this many busy loops, 1 to 64
         ///

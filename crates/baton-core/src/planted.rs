@@ -4,7 +4,7 @@
 //! `false` and nothing of this module exists in the build.
 
 #[cfg(baton_bugs)]
-pub use active::{Bug, is_planted, plant};
+pub use active::{Bug, World, is_planted, plant};
 
 /// Is this bug planted? `false` in every build but that of `cargo xtask bugs`.
 #[cfg(baton_bugs)]
@@ -32,76 +32,117 @@ pub use crate::__planted as planted;
 mod active {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    /// A world of the simulator.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum World {
+        /// Nodes that elect a leader.
+        Election,
+        /// Schedules under one leader after another.
+        Schedules,
+    }
+
     macro_rules! bugs {
-        ($($name:ident: $what:literal,)*) => {
+        ($($world:ident { $($name:ident: $what:literal,)* })*) => {
             /// A wrong version of a rule.
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-            pub enum Bug { $(#[doc = $what] $name,)* }
+            pub enum Bug { $($(#[doc = $what] $name,)*)* }
 
             impl Bug {
                 /// Every planted bug.
-                pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+                pub const ALL: &'static [Self] = &[$($(Self::$name,)*)*];
 
                 /// Its name on the command line.
                 pub fn name(self) -> &'static str {
-                    match self { $(Self::$name => stringify!($name),)* }
+                    match self { $($(Self::$name => stringify!($name),)*)* }
                 }
 
                 /// What is wrong, in a few words.
                 pub fn what(self) -> &'static str {
-                    match self { $(Self::$name => $what,)* }
+                    match self { $($(Self::$name => $what,)*)* }
+                }
+
+                /// The world whose checkers must catch it.
+                pub fn world(self) -> World {
+                    match self { $($(Self::$name => World::$world,)*)* }
                 }
             }
         };
     }
 
     bugs! {
-        StealByLaterExpiry: "a live lease goes to the node that would hold it longer",
-        RenewAfterExpiry: "a renewal is accepted after the lease expired",
-        EpochFromClock: "the epoch is the time of the grant",
-        DeleteOnRelease: "resigning deletes the record",
-        FloorIgnored: "the highest epoch a node saw is not passed on after a store failover",
-        NoLeap: "epochs do not leap when the store's data went back",
-        LineageIgnored: "a store whose data went back is believed at once",
-        TrustFromReply: "the trust window is counted from the reply",
-        ObserverAnchorsAtSend: "the observer's clock starts when the request is sent",
-        DriftIgnored: "the window is as long as the lease: no drift, no margin",
-        TimeoutTakenAsFailure: "an acquisition that timed out is forgotten",
-        TimeoutTakenAsSuccess: "a renewal that timed out extends the window",
-        CachedIsLeader: "is_leader() is a flag instead of a look at the clock",
-        ResumeAfterFencing: "a term goes on after its window closed",
-        ClosedConnectionIsProof: "a closed lifeline counts as a proved death",
-        HintTakenAsTruth: "a hint that the lease is free is believed without the store",
-        GraceWithoutLimit: "tasks of the previous epoch are accepted for ever",
-        ViewWithoutEpoch: "the view is published without the epoch",
-        MandateIgnored: "a better node preempts before the mandate allows it",
-        BootIdIgnored: "a restarted node takes its past self's lease for its own",
-        BreakerHoldsDeadline: "an open breaker keeps a leader from stepping down",
-        BreakerNeverProbes: "an open breaker never tries the store again",
-        StaleReadBelieved: "a stale replica's answer takes the known epoch and view back",
-        NoStagger: "all successors claim at the same moment",
-        TransferWithoutFallback: "no node but the named successor ever claims",
-        ReleaseBeforeStop: "the lease is released before the work has stopped",
-        SoftDeadlineIgnored: "work is told to stop only at the hard deadline",
-        IneligibleCampaigns: "a node that may not lead claims all the same",
-        ConflictKeepsLeading: "a leader that sees a higher epoch goes on",
-        HintSkipsWait: "a hint lets a claim skip the wait after a store failover",
-        LeapsMeet: "two leaps from the same rolled-back epoch end at the same number",
-        LeapFromFloor: "a leap is counted from the floor, which has leapt already",
-        GrantOutlivesStanding: "a node made ineligible while its claim was under way leads",
-        ClaimsInATightLoop: "a refused claim is made again at once",
-        FailedPluginsKeepLeading: "a leader whose plugins fail keeps the lease",
-        FreezeIgnored: "time that the clock did not count does not count for a window either",
-        FirstRefusalBelieved: "a refused dial is proof without an earlier connection",
-        ResetThenRefusalBelieved: "a connection that was reset still makes a refusal a proof",
-        HintRefusalHoldsClaim: "a refused bid that a hint caused holds the claim back for a beat",
-        DeadStayListed: "the record of a process that is proved dead stays in the store",
-        JoinUntold: "a node that joins waits until the leader next reads the records",
-        LeaveUntold: "a node that leaves stays in the line until the records are next read",
-        LineUntold: "the first successors learn of a new leader with their next beat",
-        IdHolderWaitedOut: "a restarted node waits for its past self to fall silent",
-        IdHolderPresumedDead: "a node takes its id over from a process that lives",
-        HintsWithoutBudget: "a node heeds every hint, however many come",
+        Election {
+            StealByLaterExpiry: "a live lease goes to the node that would hold it longer",
+            RenewAfterExpiry: "a renewal is accepted after the lease expired",
+            EpochFromClock: "the epoch is the time of the grant",
+            DeleteOnRelease: "resigning deletes the record",
+            FloorIgnored: "the highest epoch a node saw is not passed on after a store failover",
+            NoLeap: "epochs do not leap when the store's data went back",
+            LineageIgnored: "a store whose data went back is believed at once",
+            TrustFromReply: "the trust window is counted from the reply",
+            ObserverAnchorsAtSend: "the observer's clock starts when the request is sent",
+            DriftIgnored: "the window is as long as the lease: no drift, no margin",
+            TimeoutTakenAsFailure: "an acquisition that timed out is forgotten",
+            TimeoutTakenAsSuccess: "a renewal that timed out extends the window",
+            CachedIsLeader: "is_leader() is a flag instead of a look at the clock",
+            ResumeAfterFencing: "a term goes on after its window closed",
+            ClosedConnectionIsProof: "a closed lifeline counts as a proved death",
+            HintTakenAsTruth: "a hint that the lease is free is believed without the store",
+            GraceWithoutLimit: "tasks of the previous epoch are accepted for ever",
+            ViewWithoutEpoch: "the view is published without the epoch",
+            MandateIgnored: "a better node preempts before the mandate allows it",
+            BootIdIgnored: "a restarted node takes its past self's lease for its own",
+            BreakerHoldsDeadline: "an open breaker keeps a leader from stepping down",
+            BreakerNeverProbes: "an open breaker never tries the store again",
+            StaleReadBelieved: "a stale replica's answer takes the known epoch and view back",
+            NoStagger: "all successors claim at the same moment",
+            TransferWithoutFallback: "no node but the named successor ever claims",
+            ReleaseBeforeStop: "the lease is released before the work has stopped",
+            SoftDeadlineIgnored: "work is told to stop only at the hard deadline",
+            IneligibleCampaigns: "a node that may not lead claims all the same",
+            ConflictKeepsLeading: "a leader that sees a higher epoch goes on",
+            HintSkipsWait: "a hint lets a claim skip the wait after a store failover",
+            LeapsMeet: "two leaps from the same rolled-back epoch end at the same number",
+            LeapFromFloor: "a leap is counted from the floor, which has leapt already",
+            GrantOutlivesStanding: "a node made ineligible while its claim was under way leads",
+            ClaimsInATightLoop: "a refused claim is made again at once",
+            FailedPluginsKeepLeading: "a leader whose plugins fail keeps the lease",
+            FreezeIgnored: "time that the clock did not count does not count for a window either",
+            FirstRefusalBelieved: "a refused dial is proof without an earlier connection",
+            ResetThenRefusalBelieved: "a connection that was reset still makes a refusal a proof",
+            HintRefusalHoldsClaim: "a refused bid that a hint caused puts the claim off by a beat",
+            DeadStayListed: "the record of a process that is proved dead stays in the store",
+            JoinUntold: "a node that joins waits until the leader next reads the records",
+            LeaveUntold: "a node that leaves stays in the line until the records are next read",
+            LineUntold: "the first successors learn of a new leader with their next beat",
+            IdHolderWaitedOut: "a restarted node waits for its past self to fall silent",
+            IdHolderPresumedDead: "a node takes its id over from a process that lives",
+            HintsWithoutBudget: "a node heeds every hint, however many come",
+        }
+        Schedules {
+            StartsBeforeClaim: "a run is started before the write that claims it is answered",
+            CutOffRunForgotten: "a run that was cut off leaves the page without a trace",
+            CatchUpWithoutCap: "all missed slots are caught up with, whatever the cap and the age",
+            EditRacesFire: "a page that was changed meanwhile is written over",
+            CutOffRunRepeated: "a run that was cut off runs again although it may not",
+            DaylightHourDoubled: "a local time that the clock shows twice is due twice",
+            PauseIgnored: "the slots of a paused schedule are decided on",
+            PauseIgnoredByFire: "a claim that an edit was faster than is started all the same",
+            OverlapForgotten: "a run that was cut off once does not count as under way",
+            UnknownClaimForgotten: "a claim without an answer counts as started",
+            WriteWithoutFence: "pages are written without the epoch",
+            StepBackDecidesAgain: "a wall clock that is stepped back makes slots due again",
+            SkipRunsLate: "under misfire skip, a slot that is beyond its grace is run",
+            ReplacedRunsOn: "a newer slot starts before the run that it replaces has stopped",
+            EndDuringWriteLost: "an end that is reported while the page is written is lost",
+            ResumeMakesUp: "the slots of a pause are made up for when it ends",
+            RetriesOverlap: "runs that are tried again do not wait for each other",
+            RemovedRunsStay: "a run that waits for a retry stays when its schedule is removed",
+            PauseDropsSlots: "slots that wait when a schedule is paused are not counted",
+            PlacedTwice: "a schedule that may be on one page already is put on another",
+            StopsInATightLoop: "a scheduler that is told to stop is woken again and again",
+            LoadsInATightLoop: "a scheduler that reads a page is woken again and again",
+            RetriesForgotten: "a run that failed is not tried again",
+        }
     }
 
     static PLANTED: AtomicUsize = AtomicUsize::new(usize::MAX);

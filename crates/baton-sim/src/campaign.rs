@@ -59,9 +59,21 @@ pub fn run_seeds(
     jobs: usize,
     stop: &(dyn Fn(&Summary) -> bool + Sync),
 ) -> Summary {
+    let run = |seed| run_plan(Plan::draw(seed), Trace::Off);
+    sum_up((first, count), jobs, &run, &Summary::add, stop)
+}
+
+/// Runs the seeds of either world on `jobs` threads, and adds each outcome to a sum.
+pub fn sum_up<O, S: Default + Send>(
+    (first, count): (u64, u64),
+    jobs: usize,
+    run: &(dyn Fn(u64) -> O + Sync),
+    add: &(dyn Fn(&mut S, O) + Sync),
+    stop: &(dyn Fn(&S) -> bool + Sync),
+) -> S {
     let next = AtomicU64::new(first);
     let enough = AtomicBool::new(false);
-    let summary = Mutex::new(Summary::default());
+    let summary = Mutex::new(S::default());
     std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
             scope.spawn(|| {
@@ -70,9 +82,9 @@ pub fn run_seeds(
                     if seed - first >= count {
                         break;
                     }
-                    let outcome = run_plan(Plan::draw(seed), Trace::Off);
+                    let outcome = run(seed);
                     let mut summary = summary.lock().expect("no thread panics while summing up");
-                    summary.add(outcome);
+                    add(&mut summary, outcome);
                     if stop(&summary) {
                         enough.store(true, Ordering::Relaxed);
                     }

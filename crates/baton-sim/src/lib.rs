@@ -1,4 +1,4 @@
-//! Tries to break the election code of baton, seed by seed.
+//! Tries to break the election code and the scheduler of baton, seed by seed.
 //!
 //! ```text
 //!   seed ──► plan ──► world: the production core × n, simulated store, clocks, network, faults
@@ -6,6 +6,8 @@
 //!                       ▼
 //!                  invariants ──► outcome ──► campaign ──► commands: the report
 //! ```
+//!
+//! Schedules have a world of their own, with the same course: see `schedules`.
 //!
 //! The core runs unmodified. Everything that can differ between two runs is drawn from the seed.
 
@@ -20,6 +22,7 @@ mod figures;
 mod invariants;
 mod outcome;
 mod plan;
+mod schedules;
 mod shrink;
 mod stopwatch;
 pub mod timeline;

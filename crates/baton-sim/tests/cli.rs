@@ -86,6 +86,15 @@ fn a_seed_replays_byte_for_byte() {
 }
 
 #[test]
+fn a_seed_of_schedules_replays_byte_for_byte() {
+    let arguments = ["schedules", "--seed", "3", "--trace"];
+    let (one, other) = (baton_sim(&arguments), baton_sim(&arguments));
+    assert!(one.status.success(), "{}", text(&one.stderr));
+    assert!(one.stdout.len() > 1_000, "a trace has many lines");
+    assert_eq!(one.stdout, other.stdout);
+}
+
+#[test]
 fn json_can_be_read_and_holds_the_numbers() {
     let one = baton_sim(&["--seed", "5", "--json"]);
     let read: Value = serde_json::from_slice(&one.stdout).expect("JSON");
@@ -93,6 +102,9 @@ fn json_can_be_read_and_holds_the_numbers() {
     let campaign = baton_sim(&["--seeds", "5", "--json"]);
     let read: Value = serde_json::from_slice(&campaign.stdout).expect("JSON");
     assert_eq!(read["seeds"], 5);
+    let schedules = baton_sim(&["schedules", "--seeds", "5", "--json"]);
+    let read: Value = serde_json::from_slice(&schedules.stdout).expect("JSON");
+    assert_eq!((&read["seeds"], &read["violations"]), (&5.into(), &serde_json::json!({})));
     let config = file("json.toml", "profile = 'fast'");
     let arguments = ["what-if", "--config", path(&config), "--runs", "3", "--json"];
     let read: Value = serde_json::from_slice(&baton_sim(&arguments).stdout).expect("JSON");

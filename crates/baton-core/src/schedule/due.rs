@@ -51,6 +51,7 @@ pub(super) fn decide(schedule: &Schedule, last: &Slot, now_ms: u64) -> Option<Du
     let within = |span_ms: u64| due.iter().filter(|slot| late_ms(slot) <= span_ms).count();
     let on_time = within(definition.grace_ms);
     let run = match definition.misfire {
+        Misfire::Skip if planted!(SkipRunsLate) => on_time.max(1),
         Misfire::Skip => on_time,
         Misfire::Once => on_time.max(1),
         Misfire::CatchUp { .. } if planted!(CatchUpWithoutCap) => due.len(),

@@ -50,16 +50,28 @@ pub fn plant_named(name: Option<&str>) -> Result<(), CommandError> {
 #[cfg(baton_bugs)]
 type Catch = (u64, crate::invariants::Violation);
 
-/// Plants one bug and runs the kept seeds, then fresh ones, until it is caught. Says by what, and
-/// after how many seeds.
+/// Plants one bug and runs seeds of its world until it is caught. Says by what, and after how many
+/// seeds.
 #[cfg(baton_bugs)]
 fn hunt(bug: baton_core::planted::Bug, kept: &[u64], seeds: u64) -> (Option<Catch>, u64) {
+    use baton_core::planted::{World, plant};
+
+    plant(Some(bug));
+    let found = match bug.world() {
+        World::Election => hunt_in_elections(kept, seeds),
+        World::Schedules => hunt_in_schedules(seeds),
+    };
+    plant(None);
+    found
+}
+
+/// The kept seeds first, then fresh ones.
+#[cfg(baton_bugs)]
+fn hunt_in_elections(kept: &[u64], seeds: u64) -> (Option<Catch>, u64) {
     use crate::campaign::{run_plan, run_seeds};
     use crate::plan::Plan;
     use crate::trace::Trace;
-    use baton_core::planted::plant;
 
-    plant(Some(bug));
     let replay = |seed: &u64| {
         let outcome = run_plan(Plan::draw(*seed), Trace::Off);
         outcome.violation.map(|violation| (*seed, violation))
@@ -72,8 +84,15 @@ fn hunt(bug: baton_core::planted::Bug, kept: &[u64], seeds: u64) -> (Option<Catc
         tried += summary.seeds;
         caught = summary.violations.pop_first();
     }
-    plant(None);
     (caught, tried)
+}
+
+#[cfg(baton_bugs)]
+fn hunt_in_schedules(seeds: u64) -> (Option<Catch>, u64) {
+    use crate::schedules::campaign::run_seeds;
+
+    let mut summary = run_seeds(0, seeds, super::cores(), &|s| !s.violations.is_empty());
+    (summary.violations.pop_first(), summary.seeds)
 }
 
 /// Planted bugs are not part of an ordinary build.

@@ -16,7 +16,7 @@ use super::print::{name_of, print_json, print_line};
 use super::{CommandError, cores, reproduction};
 
 /// Fewer seeds than this need not meet every fault.
-const SEEDS_FOR_COVERAGE: u64 = 100;
+pub const SEEDS_FOR_COVERAGE: u64 = 100;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -121,7 +121,8 @@ fn print_report(report: &Report<'_>) {
     print_verdict(report);
 }
 
-fn print_counts(counts: &BTreeMap<&'static str, u64>) {
+/// Prints counts by name, three in a line.
+pub fn print_counts(counts: &BTreeMap<&'static str, u64>) {
     let rows: Vec<(&&str, &u64)> = counts.iter().collect();
     for row in rows.chunks(3) {
         let cells: Vec<String> =

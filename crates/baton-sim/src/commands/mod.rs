@@ -7,6 +7,7 @@ mod determinism;
 mod exhaustive;
 mod print;
 mod replay;
+mod schedules;
 mod seed;
 mod what_if;
 
@@ -117,6 +118,8 @@ enum Command {
     Exhaustive(exhaustive::ExhaustiveArguments),
     /// Count store requests per node and beat, for 10 to 5,000 nodes.
     Cost(cost::CostArguments),
+    /// Run schedules through leader changes, lost answers, wrong clocks and people's edits.
+    Schedules(schedules::ScheduleArguments),
     /// Simulate your own settings under crashes, deploys, pauses and outages.
     WhatIf(what_if::WhatIfArguments),
 }
@@ -137,6 +140,7 @@ pub fn run(arguments: Arguments) -> Result<(), CommandError> {
         Some(Command::Bugs { seeds, only }) => bugs::run(seeds, only.as_deref()),
         Some(Command::Exhaustive(arguments)) => exhaustive::run(&arguments),
         Some(Command::Cost(arguments)) => cost::run(&arguments),
+        Some(Command::Schedules(arguments)) => schedules::run(&arguments),
         Some(Command::WhatIf(arguments)) => what_if::run(&arguments),
         None => match campaign.seed {
             Some(seed) => seed::run(seed, &overrides(&changes)?, campaign.trace, campaign.json),

@@ -26,7 +26,7 @@ use baton_core::ids::BootId;
 use baton_core::rng::Rng;
 
 pub use process::{Delivery, Machine, Process};
-use queue::Queue;
+pub use queue::Queue;
 pub use script::{Script, ScriptedFault};
 use store::SimStore;
 

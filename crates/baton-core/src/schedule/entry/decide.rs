@@ -27,16 +27,22 @@ impl Entry {
         self.start_waiting(step);
     }
 
-    /// Attempts of earlier schedulers: no process of them runs any more.
+    /// Attempts of earlier schedulers: no process of them runs any more. And what waits to be tried
+    /// again is not, once the schedule is removed.
     pub(in crate::schedule) fn settle_cut_off(&mut self, step: &mut Step<'_>) {
-        let cut_off = |run: &ActiveRun| {
-            run.claimant < step.claimant && !matches!(run.state, RunState::RetryAt(_))
+        let is_removed = self.undeclared_ms.is_some();
+        let is_over = |run: &ActiveRun| match run.state {
+            RunState::RetryAt(_) => is_removed && !planted!(RemovedRunsStay),
+            RunState::Running | RunState::Stopping => run.claimant < step.claimant,
         };
-        let (cut, kept): (Vec<_>, _) =
-            std::mem::take(&mut self.running).into_iter().partition(cut_off);
+        let (over, kept): (Vec<_>, _) =
+            std::mem::take(&mut self.running).into_iter().partition(is_over);
         self.running = kept;
-        for run in cut {
-            self.cut_off(run, step);
+        for run in over {
+            match run.state {
+                RunState::RetryAt(_) => self.finish(&run, RunOutcome::Abandoned, step),
+                RunState::Running | RunState::Stopping => self.cut_off(run, step),
+            }
         }
     }
 
@@ -58,6 +64,9 @@ impl Entry {
     }
 
     fn decide_due(&mut self, schedule: &Schedule, step: &mut Step<'_>) {
+        if planted!(StepBackDecidesAgain) && self.last.at_ms > step.now_ms {
+            self.last = schedule.recurrence.moment(step.now_ms);
+        }
         let Some(due) = due::decide(schedule, &self.last, step.now_ms) else { return };
         self.last = due.newest;
         if let Some(missed) = due.missed {
@@ -111,19 +120,53 @@ impl Entry {
         }
     }
 
-    fn start_retries(&mut self, step: &mut Step<'_>) {
-        if !self.is_active() {
-            return;
+    /// The attempts of this schedule that may run at a time.
+    pub(super) fn attempts_max(&self) -> usize {
+        match self.definition.overlap {
+            Overlap::Allow => CONCURRENT_MAX,
+            Overlap::Skip | Overlap::Queue | Overlap::Replace => 1,
         }
-        for run in &mut self.running {
-            if matches!(run.state, RunState::RetryAt(at_ms) if at_ms <= step.now_ms) {
-                run.attempt += 1;
-                run.claimant = step.claimant;
-                run.node = step.node.clone();
-                run.since_ms = step.now_ms;
-                run.state = RunState::Running;
-                step.events.push(started(&self.definition.name, run, step.now_ms));
+    }
+
+    /// The attempts that are claimed and have not ended.
+    pub(super) fn attempts(&self) -> usize {
+        let pauses = |run: &&ActiveRun| matches!(run.state, RunState::RetryAt(_));
+        self.running.len() - self.running.iter().filter(pauses).count()
+    }
+
+    /// The runs that keep others from being started.
+    fn under_way(&self) -> usize {
+        let is_forgotten =
+            |run: &ActiveRun| run.state == RunState::Stopping && planted!(ReplacedRunsOn);
+        let counts = |run: &&ActiveRun| !self.is_held(run) && !is_forgotten(run);
+        self.running.iter().filter(counts).count()
+    }
+
+    /// Does it wait for the end of a pause to be tried again? What people ask for does not.
+    pub(super) fn is_held(&self, run: &ActiveRun) -> bool {
+        let pauses = matches!(run.state, RunState::RetryAt(_));
+        pauses && run.id.requested == 0 && self.paused_ms.is_some()
+    }
+
+    fn start_retries(&mut self, step: &mut Step<'_>) {
+        // Several runs may wait for it since the time when they were allowed to overlap.
+        let mut free = self.attempts_max().saturating_sub(self.attempts());
+        if planted!(RetriesOverlap) {
+            free = usize::MAX;
+        }
+        let is_due = |state| matches!(state, RunState::RetryAt(at_ms) if at_ms <= step.now_ms);
+        for at in 0..self.running.len() {
+            if free == 0 || !is_due(self.running[at].state) || self.is_held(&self.running[at]) {
+                continue;
             }
+            free -= 1;
+            let run = &mut self.running[at];
+            run.attempt += 1;
+            run.claimant = step.claimant;
+            run.node = step.node.clone();
+            run.since_ms = step.now_ms;
+            run.state = RunState::Running;
+            step.events.push(started(&self.definition.name, run, step.now_ms));
         }
     }
 
@@ -133,11 +176,7 @@ impl Entry {
             0 => self.paused_ms.is_none(),
             _ => true,
         };
-        let most = match self.definition.overlap {
-            Overlap::Allow => CONCURRENT_MAX,
-            Overlap::Skip | Overlap::Queue | Overlap::Replace => 1,
-        };
-        while self.running.len() < most
+        while self.under_way() < self.attempts_max()
             && let Some(at) = self.waiting.iter().position(may_run)
         {
             let run = ActiveRun {
@@ -180,11 +219,12 @@ impl Entry {
             AttemptEnd::Stopped => RunOutcome::Abandoned,
         };
         let may_repeat = matches!(outcome, RunOutcome::Failed(_) | RunOutcome::TimedOut);
-        if may_repeat && run.failures < self.definition.retries {
+        if may_repeat && run.failures < self.definition.retries && !planted!(RetriesForgotten) {
             let pause = RETRY_MIN * 2_u32.pow(run.failures.min(10));
             run.failures += 1;
-            run.state = RunState::RetryAt(step.now_ms + whole_ms(pause.min(RETRY_MAX)));
-            step.events.push(ended(&self.definition.name, &run, &outcome, step.now_ms));
+            let retry_at_ms = step.now_ms + whole_ms(pause.min(RETRY_MAX));
+            run.state = RunState::RetryAt(retry_at_ms);
+            step.events.push(ended(self.name(), &run, &outcome, (step.now_ms, Some(retry_at_ms))));
             self.running.insert(at, run);
             return;
         }
@@ -194,7 +234,7 @@ impl Entry {
     fn finish(&mut self, run: &ActiveRun, outcome: RunOutcome, step: &mut Step<'_>) {
         self.totals.done += u64::from(outcome == RunOutcome::Done);
         self.totals.failed += u64::from(outcome.is_failure());
-        step.events.push(ended(self.name(), run, &outcome, step.now_ms));
+        step.events.push(ended(self.name(), run, &outcome, (step.now_ms, None)));
         self.remember(HistoryEntry::Run {
             id: run.id,
             attempts: run.attempt,
@@ -219,16 +259,18 @@ fn started(schedule: &str, run: &ActiveRun, now_ms: u64) -> Event {
     }
 }
 
-fn ended(schedule: &str, run: &ActiveRun, outcome: &RunOutcome, now_ms: u64) -> Event {
+fn ended(
+    schedule: &str,
+    run: &ActiveRun,
+    outcome: &RunOutcome,
+    (now_ms, retry_at_ms): (u64, Option<u64>),
+) -> Event {
     Event::ScheduleEnded {
         schedule: schedule.to_owned(),
         slot_ms: run.id.at_ms,
         attempt: run.attempt,
         took_ms: now_ms.saturating_sub(run.since_ms),
         outcome: outcome.clone(),
-        retry_at_ms: match run.state {
-            RunState::RetryAt(at_ms) if *outcome != RunOutcome::Done => Some(at_ms),
-            _ => None,
-        },
+        retry_at_ms,
     }
 }

@@ -1,6 +1,7 @@
 //! What changes a schedule from outside: what the leader declares, and what people ask for.
 
 use super::{Entry, MissReason, Step};
+use crate::planted::planted;
 use crate::schedule::definition::{Schedule, WAITING_MAX};
 use crate::schedule::due::MissedSlots;
 use crate::schedule::slot::RunId;
@@ -69,23 +70,34 @@ impl Entry {
         self.drop_waiting(step);
     }
 
-    /// Slots that wait are not run any more.
+    /// Slots that wait are not run any more, nor is what people have asked for.
     fn drop_waiting(&mut self, step: &mut Step<'_>) {
-        let waiting = std::mem::take(&mut self.waiting);
-        let slots = || waiting.iter().filter(|id| id.requested == 0).map(|id| id.at_ms);
-        if let (Some(first_ms), Some(last_ms)) = (slots().min(), slots().max()) {
-            let count = u32::try_from(slots().count()).unwrap_or(u32::MAX);
-            self.miss(MissedSlots { count, first_ms, last_ms }, MissReason::Withdrawn, step);
+        if let Some(dropped) = self.drop_waiting_slots() {
+            self.miss(dropped, MissReason::Withdrawn, step);
         }
+        self.waiting.clear();
     }
 
-    /// Slots are not due any more, and those that wait are dropped. What runs goes on.
+    /// Takes out the slots that wait.
+    fn drop_waiting_slots(&mut self) -> Option<MissedSlots> {
+        let slots = || self.waiting.iter().filter(|id| id.requested == 0).map(|id| id.at_ms);
+        let (first_ms, last_ms) = (slots().min()?, slots().max()?);
+        let count = u32::try_from(slots().count()).unwrap_or(u32::MAX);
+        self.waiting.retain(|id| id.requested > 0);
+        Some(MissedSlots { count, first_ms, last_ms })
+    }
+
+    /// Slots are not due any more, and those that wait count as missed. What runs goes on.
     pub fn pause(&mut self, now_ms: u64) -> Result<(), EditRefused> {
         if self.paused_ms.is_some() {
             return Err(EditRefused::Paused { name: self.name().to_owned() });
         }
         self.paused_ms = Some(now_ms);
-        self.waiting.retain(|id| id.requested > 0);
+        if let Some(dropped) = self.drop_waiting_slots()
+            && !planted!(PauseDropsSlots)
+        {
+            self.record_missed(dropped, MissReason::Withdrawn);
+        }
         self.revision += 1;
         Ok(())
     }
@@ -95,7 +107,9 @@ impl Entry {
         if self.paused_ms.take().is_none() {
             return Err(EditRefused::NotPaused { name: self.name().to_owned() });
         }
-        self.last = schedule.recurrence.moment(now_ms.max(self.last.at_ms));
+        if !planted!(ResumeMakesUp) {
+            self.last = schedule.recurrence.moment(now_ms.max(self.last.at_ms));
+        }
         self.revision += 1;
         Ok(())
     }

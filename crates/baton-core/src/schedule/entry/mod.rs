@@ -124,14 +124,18 @@ impl Entry {
 
     /// When something of it is due next, in Unix milliseconds.
     pub(super) fn due_ms(&self, schedule: &Schedule) -> Option<u64> {
-        if !self.is_active() {
+        if self.undeclared_ms.is_some() {
             return None;
         }
         let retries = self.running.iter().filter_map(|run| match run.state {
-            RunState::RetryAt(at_ms) => Some(at_ms),
-            RunState::Running | RunState::Stopping => None,
+            // Each of them waits for what runs, where attempts may not overlap.
+            RunState::RetryAt(at_ms) if self.attempts() < self.attempts_max() => {
+                (!self.is_held(run)).then_some(at_ms)
+            }
+            _ => None,
         });
-        let next = schedule.next_after(&self.last).map(|slot| schedule.starts_at(slot));
+        let next = schedule.next_after(&self.last).filter(|_| self.is_active());
+        let next = next.map(|slot| schedule.starts_at(slot));
         retries.chain(next).min()
     }
 
@@ -144,6 +148,13 @@ impl Entry {
 
     fn miss(&mut self, missed: MissedSlots, reason: MissReason, step: &mut Step<'_>) {
         let MissedSlots { count, first_ms, last_ms } = missed;
+        self.record_missed(missed, reason);
+        let schedule = self.name().to_owned();
+        step.events.push(Event::ScheduleMissed { schedule, count, first_ms, last_ms, reason });
+    }
+
+    fn record_missed(&mut self, missed: MissedSlots, reason: MissReason) {
+        let MissedSlots { count, first_ms, last_ms } = missed;
         self.totals.missed += u64::from(count);
         // What is missed one by one is one entry of the history.
         if let Some(HistoryEntry::Missed { count: known, last_ms: newest, reason: why, .. }) =
@@ -154,8 +165,6 @@ impl Entry {
         } else {
             self.remember(HistoryEntry::Missed { count, first_ms, last_ms, reason });
         }
-        let schedule = self.name().to_owned();
-        step.events.push(Event::ScheduleMissed { schedule, count, first_ms, last_ms, reason });
     }
 }
 

@@ -172,6 +172,67 @@ fn a_pause_owes_nothing_and_does_not_keep_people_from_running_it() {
 }
 
 #[test]
+fn a_run_that_people_ask_for_in_a_pause_does_not_wait_for_one_that_failed() {
+    let mut stage = Stage::new(|it| it.retries = 1);
+    stage.advance(1_000);
+    stage.end(1_100, 1, AttemptEnd::TimedOut);
+    stage.entry.pause(START_MS + 1_200).expect("it is not yet");
+    stage.entry.request(START_MS + 3_000).expect("it may");
+    assert_eq!(stage.advance(3_000), ["3 starts, attempt 1"]);
+    assert_eq!(stage.end(3_500, 3, AttemptEnd::TimedOut), ["3 timed out, again"]);
+    assert_eq!(stage.entry.due_ms(&stage.schedule), Some(START_MS + 4_500));
+    assert_eq!(stage.advance(4_500), ["3 starts, attempt 2"]);
+    stage.entry.resume(&stage.schedule, START_MS + 4_600).expect("it is paused");
+    assert_eq!(stage.advance(4_600), [""; 0], "one at a time");
+    assert_eq!(stage.end(4_700, 3, AttemptEnd::Done), ["3 done", "1 starts, attempt 2"]);
+}
+
+#[test]
+fn retries_of_several_runs_follow_each_other_once_they_may_not_overlap() {
+    let mut stage = Stage::new(|it| (it.overlap, it.retries) = (Overlap::Allow, 1));
+    stage.advance(1_000);
+    stage.advance(2_000);
+    stage.end(2_100, 1, AttemptEnd::TimedOut);
+    stage.end(2_200, 2, AttemptEnd::TimedOut);
+    let mut definition = Definition::new("tick", "@yearly");
+    (definition.overlap, definition.retries) = (Overlap::Queue, 1);
+    stage.schedule = definition.resolve(&|_| Ok(TimeZone::UTC)).expect("it is right");
+    stage.entry.declare(&stage.schedule, START_MS + 2_300);
+    assert_eq!(stage.advance(4_000), ["1 starts, attempt 2"]);
+    let yearly = stage.schedule.next_after(&stage.entry.last).map(|slot| slot.at_ms);
+    assert_eq!(stage.entry.due_ms(&stage.schedule), yearly, "nothing before the run ends");
+    assert_eq!(stage.end(4_500, 1, AttemptEnd::Done), ["1 done", "2 starts, attempt 2"]);
+}
+
+#[test]
+fn a_pause_records_the_slots_that_it_drops() {
+    let mut stage = Stage::new(|it| it.overlap = Overlap::Queue);
+    stage.advance(1_000);
+    stage.advance(3_000);
+    let asked = stage.entry.request(START_MS + 3_000).expect("it may");
+    stage.entry.pause(START_MS + 3_100).expect("it is not yet");
+    assert_eq!(stage.entry.waiting, [asked]);
+    assert_eq!(stage.entry.totals.missed, 2);
+    let (first_ms, last_ms) = (START_MS + 2_000, START_MS + 3_000);
+    let reason = MissReason::Withdrawn;
+    let missed = HistoryEntry::Missed { count: 2, first_ms, last_ms, reason };
+    assert_eq!(stage.entry.history.back(), Some(&missed));
+}
+
+#[test]
+fn a_run_of_a_removed_schedule_is_not_tried_again() {
+    let mut stage = Stage::new(|it| it.retries = 3);
+    stage.advance(1_000);
+    stage.end(1_100, 1, AttemptEnd::TimedOut);
+    let told = stage.step(1_200, |entry, _, step| {
+        entry.withdraw(step);
+        entry.settle_cut_off(step);
+    });
+    assert_eq!(told, ["1 abandoned"]);
+    assert!(stage.entry.running.is_empty());
+}
+
+#[test]
 fn new_times_count_from_the_change_on_and_new_policies_at_once() {
     let mut stage = Stage::new(|_| {});
     let mut policies = stage.schedule.definition.clone();

@@ -21,6 +21,7 @@
 //! [`handle`]: Scheduler::handle
 
 mod declared;
+mod known_page;
 mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,12 +37,10 @@ use crate::planted::planted;
 use crate::time::Moment;
 
 pub use declared::Declared;
+use known_page::{KnownPage, PageState, PendingWrite};
 
 /// How often the pages are read again for what people changed, unless a hint says so sooner.
 pub const LOOK_EVERY: Duration = Duration::from_secs(5);
-
-/// Ends of attempts are recorded together when they come this shortly after a write.
-const LINGER: Duration = Duration::from_millis(20);
 
 /// The pause after a request that failed.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -132,43 +131,6 @@ pub enum Action {
     Tell(Event),
 }
 
-/// One page as the scheduler knows it.
-#[derive(Debug)]
-struct KnownPage {
-    /// The version of its document; 0 if there is none.
-    version: u64,
-    page: Page,
-    state: PageState,
-    /// When it was last read or written.
-    known_at: Moment,
-    /// When it was last written.
-    written_at: Option<Moment>,
-    /// No request before this moment.
-    held_until: Moment,
-    /// When something of it is due, in Unix milliseconds.
-    due_ms: Option<u64>,
-    /// Are there ends of attempts that wait for others?
-    is_lingering: bool,
-}
-
-#[derive(Debug)]
-enum PageState {
-    /// Known.
-    Settled,
-    /// It is being read, or is to be.
-    Unsettled { is_asked: bool },
-    /// A changed copy is being written.
-    Writing(Box<PendingWrite>),
-}
-
-/// A copy that is being written, or whose write was not answered.
-#[derive(Debug)]
-struct PendingWrite {
-    page: Page,
-    /// Told once it is known to have been written.
-    events: Vec<Event>,
-}
-
 /// A scheduler, which lives for one term at most.
 #[derive(Debug)]
 pub struct Scheduler {
@@ -181,6 +143,8 @@ pub struct Scheduler {
     is_loaded: bool,
     /// Is the set of declared schedules to be compared with the pages?
     is_undeclared: bool,
+    /// The pages of the schedules that were on none when they were declared.
+    placed: BTreeMap<String, usize>,
     /// Writes that were not answered, by page.
     unanswered: BTreeMap<usize, PendingWrite>,
     started: BTreeSet<AttemptId>,
@@ -202,6 +166,7 @@ impl Scheduler {
             pages: Vec::new(),
             is_loaded: false,
             is_undeclared: true,
+            placed: BTreeMap::new(),
             unanswered: BTreeMap::new(),
             started: BTreeSet::new(),
             stopped: BTreeSet::new(),
@@ -248,7 +213,9 @@ impl Scheduler {
             }
             Input::Written { page, outcome } => self.written(page, outcome, now, &mut actions),
             Input::Ended { attempt, end } => {
-                if self.started.contains(&attempt) {
+                let is_writing = |known: &KnownPage| matches!(known.state, PageState::Writing(_));
+                let is_lost = planted!(EndDuringWriteLost) && self.pages.iter().any(is_writing);
+                if self.started.contains(&attempt) && !is_lost {
                     self.ended.insert(attempt, end);
                 }
             }
@@ -386,62 +353,15 @@ impl Scheduler {
 
     /// How long until there is something to do, unless an input comes before.
     pub fn wakes_after(&self, now: Moment, wall_ms: u64) -> Duration {
-        let waits = self.pages.iter().map(|known| known.wakes_after(now, wall_ms));
+        // Nothing is decided before all pages are known: then a page wakes it only to be read.
+        let decides = (self.is_loaded && !self.is_undeclared) || planted!(LoadsInATightLoop);
+        let waits = self.pages.iter().map(|known| known.wakes_after(now, wall_ms, decides));
         waits.min().unwrap_or(LOOK_EVERY).min(LOOK_EVERY)
     }
 
     fn next_writer(&mut self) -> WriterId {
         self.writes += 1;
         WriterId { boot: self.boot, number: self.writes }
-    }
-}
-
-impl KnownPage {
-    fn unread(now: Moment) -> Self {
-        Self {
-            version: 0,
-            page: Page::default(),
-            state: PageState::Unsettled { is_asked: false },
-            known_at: now,
-            written_at: None,
-            held_until: now,
-            due_ms: None,
-            is_lingering: false,
-        }
-    }
-
-    fn settle(&mut self, now: Moment) {
-        self.state = PageState::Settled;
-        self.known_at = now;
-        // What is due is seen with the next turn.
-        self.due_ms = Some(0);
-    }
-
-    /// It has to be read again, unless a write is under way, whose answer tells.
-    fn unsettle(&mut self, from: Moment) {
-        if !matches!(self.state, PageState::Writing(_)) {
-            self.state = PageState::Unsettled { is_asked: false };
-            self.held_until = from;
-        }
-    }
-
-    fn wakes_after(&self, now: Moment, wall_ms: u64) -> Duration {
-        match self.state {
-            PageState::Writing(_) | PageState::Unsettled { is_asked: true } => LOOK_EVERY,
-            PageState::Unsettled { is_asked: false } => self.held_until.since(now),
-            PageState::Settled => {
-                let look = (self.known_at + LOOK_EVERY).since(now);
-                let due = self.due_ms.map_or(LOOK_EVERY, |due_ms| {
-                    Duration::from_millis(due_ms.saturating_sub(wall_ms))
-                });
-                let linger = if self.is_lingering { self.lingers_for(now) } else { LOOK_EVERY };
-                due.min(look).min(linger).max(self.held_until.since(now))
-            }
-        }
-    }
-
-    fn lingers_for(&self, now: Moment) -> Duration {
-        self.written_at.map_or(Duration::ZERO, |written| (written + LINGER).since(now))
     }
 }
 

@@ -179,6 +179,38 @@ fn many_schedules_have_several_pages() {
 }
 
 #[test]
+fn a_schedule_that_a_page_without_an_answer_may_have_is_put_on_no_other() {
+    let mut stage = Stage::new(ENTRIES_MAX + 1, 1);
+    let _ = stage.handle(Input::Tick);
+    let _ = stage.handle(Input::Read { page: 0, found: None });
+    let unknown = Input::Written { page: 0, outcome: PageWrite::Unknown };
+    assert_eq!(stage.handle(unknown), [Action::Read { page: 0 }]);
+    let second = Input::Written { page: 1, outcome: PageWrite::Written(1) };
+    assert_eq!(stage.handle(second), [], "the second page has all that it is to have");
+}
+
+#[test]
+fn a_scheduler_sleeps_while_a_page_is_read() {
+    let mut stage = Stage::new(1, 1);
+    let _ = stage.handle(Input::Tick);
+    let page = Page::default();
+    let actions = stage.handle(Input::Read { page: 0, found: Some((1, page)) });
+    assert_eq!(actions, [Action::Read { page: 1 }]);
+    assert!(stage.handle(Input::Tick).is_empty());
+    let wait = stage.scheduler.wakes_after(Moment::from_micros(1_000_000), START_MS);
+    assert_eq!(wait, LOOK_EVERY);
+}
+
+#[test]
+fn a_scheduler_that_stops_sleeps_although_slots_are_due() {
+    let (mut stage, _) = Stage::begun(1);
+    assert!(stage.at(900, Input::Stop).is_empty());
+    assert!(stage.at(1_500, Input::Tick).is_empty());
+    let now = Moment::from_micros(1_000_000 + 1_500_000);
+    assert!(stage.scheduler.wakes_after(now, START_MS + 1_500) > Duration::from_secs(1));
+}
+
+#[test]
 fn what_is_not_declared_any_more_is_not_due_and_is_forgotten_after_a_day() {
     let (mut stage, _) = Stage::begun(1);
     let page = written(&stage.at(500, Input::Declare(Arc::default())));

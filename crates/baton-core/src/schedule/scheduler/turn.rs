@@ -1,5 +1,6 @@
 //! One turn of the scheduler: what each page needs now.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{
@@ -28,7 +29,7 @@ impl Scheduler {
         }
         // A schedule may be on any page: the set is compared when all of them are known.
         if self.is_undeclared && is_known {
-            self.make_room(now);
+            self.place_new(now);
             self.is_undeclared = false;
             self.pages.iter_mut().for_each(|known| known.due_ms = Some(0));
         }
@@ -62,13 +63,28 @@ impl Scheduler {
         is_known
     }
 
-    /// Sees to it that every declared schedule has a page it is or will be on.
-    fn make_room(&mut self, now: Moment) {
-        let known = self.pages.iter().flat_map(|known| &known.page.entries);
-        let known: std::collections::BTreeSet<&str> = known.map(Entry::name).collect();
-        let new = self.declared.0.keys().filter(|name| !known.contains(name.as_str())).count();
-        let room = |known: &KnownPage| ENTRIES_MAX.saturating_sub(known.page.entries.len());
-        while self.pages.iter().map(room).sum::<usize>() < new {
+    /// Gives every declared schedule that is on no page a page that has room.
+    ///
+    /// It keeps that page while the scheduler lives: a write that was not answered may have put it
+    /// there, and may still do so.
+    fn place_new(&mut self, now: Moment) {
+        let entries = self.pages.iter().flat_map(|known| &known.page.entries);
+        let known: BTreeSet<&str> = entries.map(Entry::name).collect();
+        self.placed.retain(|name, _| !known.contains(name.as_str()));
+        let mut taken: Vec<usize> = self.pages.iter().map(|it| it.page.entries.len()).collect();
+        self.placed.values().for_each(|page| taken[*page] += 1);
+        for name in self.declared.0.keys() {
+            if known.contains(name.as_str()) || self.placed.contains_key(name) {
+                continue;
+            }
+            let page = taken.iter().position(|taken| *taken < ENTRIES_MAX).unwrap_or(taken.len());
+            if page == taken.len() {
+                taken.push(0);
+            }
+            taken[page] += 1;
+            self.placed.insert(name.clone(), page);
+        }
+        while self.pages.len() < taken.len() {
             let mut page = KnownPage::unread(now);
             page.settle(now);
             self.pages.push(page);
@@ -147,22 +163,13 @@ impl Scheduler {
         step.events
     }
 
-    /// Adds the declared schedules that are on no page, as far as this one has room.
+    /// Adds the declared schedules that have their place on this page and are not there yet.
     fn add_new(&self, number: usize, page: &mut Page, wall_ms: u64) {
-        let others = self.pages.iter().enumerate().filter(|(at, _)| *at != number);
-        let others: Vec<&Page> = others
-            .map(|(_, known)| match &known.state {
-                PageState::Writing(pending) => &pending.page,
-                PageState::Settled | PageState::Unsettled { .. } => &known.page,
-            })
-            .collect();
         for (name, schedule) in &self.declared.0 {
-            if page.entries.len() >= ENTRIES_MAX {
-                break;
-            }
-            let is_there = page.entry(name).is_some()
-                || others.iter().any(|other| other.entry(name).is_some());
-            if !is_there {
+            let is_elsewhere = || self.pages.iter().any(|known| known.page.entry(name).is_some());
+            let has_place = self.placed.get(name) == Some(&number)
+                || (planted!(PlacedTwice) && !is_elsewhere());
+            if has_place && page.entry(name).is_none() && page.entries.len() < ENTRIES_MAX {
                 page.entries.push(Entry::new(schedule, wall_ms));
             }
         }
@@ -170,6 +177,9 @@ impl Scheduler {
 
     /// When something of a page is due next.
     fn next_due(&self, page: &Page) -> Option<u64> {
+        if self.is_stopping && !planted!(StopsInATightLoop) {
+            return None;
+        }
         let due = |entry: &Entry| entry.due_ms(self.declared.get(entry.name())?);
         page.entries.iter().filter_map(due).min()
     }
