@@ -59,7 +59,7 @@ async fn task(on: On) -> Newcomer {
     let (leader, epoch) = reports(&me)[0].clone();
     assert_eq!(me.run(&format!("kill -9 '%?--id {leader} '")).await.code, 0);
     let again = me.run("baton schedules run nightly-report --wait").await;
-    assert_eq!(again.code, 0, "{}", again.err);
+    assert_eq!(again.code, 0, "{}", again.out);
     let (next, later) = reports(&me)[2].clone();
     assert_ne!(next, leader);
     assert!(later > epoch, "{:?}", reports(&me));

@@ -6,8 +6,8 @@ use crate::ids::{NAME_BYTES_MAX, Namespace};
 /// What stands between the namespace and the name of the schedule.
 const INFIX: &str = ":schedule:";
 
-/// The namespace of a schedule whose nodes run nothing else: `{namespace}:schedule:{name}`. It has a
-/// leader of its own, so that two such schedules do not have to share their nodes.
+/// The namespace of a schedule whose nodes run nothing else: `{namespace}:schedule:{name}`. It has
+/// a leader of its own, so that two such schedules do not have to share their nodes.
 pub fn own_namespace(namespace: &Namespace, name: &str) -> Result<Namespace, InvalidSchedule> {
     Namespace::new(&format!("{namespace}{INFIX}{name}")).map_err(|_| {
         let most = NAME_BYTES_MAX.saturating_sub(namespace.as_str().len() + INFIX.len());
