@@ -77,6 +77,8 @@ pub enum Bench {
     Beats(Beats),
     /// What the leader's own work costs, and how much of it gets done
     Plugins(Plugins),
+    /// Hundreds of schedules of every second on the leader: missed, doubled, late?
+    Cron(Cron),
     /// Does the fence keep a shared number right, and is it really the fence?
     LostUpdates(LostUpdates),
     /// Processes, connections and server struck at random: does one write at a time?
@@ -201,6 +203,26 @@ pub struct Plugins {
     /// Leave out what 20 plugins cost instead of one
     #[arg(long)]
     pub skip_cost: bool,
+}
+
+/// Options of `cron`.
+#[derive(Clone, Debug, Args)]
+pub struct Cron {
+    /// The stores; on etcd and S3 the largest number of schedules is looked for that they carry
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
+    pub store: Vec<StoreChoice>,
+    /// How many schedules of every second
+    #[arg(long, default_value = "500", value_parser = clap::value_parser!(u32).range(1..=3_000))]
+    pub schedules: u32,
+    /// How long they are due, and how long beats are timed without them
+    #[arg(long, default_value = "60", value_parser = clap::value_parser!(u32).range(3..))]
+    pub seconds: u32,
+    /// Use the handle of the beats for schedules too, instead of one of their own
+    #[arg(long)]
+    pub one_handle: bool,
+    /// Leave out the advisory lock for each fire
+    #[arg(long)]
+    pub skip_peer: bool,
 }
 
 /// A part of `plugins`: one of its processes.

@@ -5,6 +5,7 @@
 //!      │      └ peers/   the same, done to other people's locks
 //!      └──► beats/      what a beat costs the store, counted outside of baton
 //!      └──► plugins/    what the leader's own work costs and yields
+//!      └──► cron/       schedules of every second: missed, doubled, late?
 //!      └──► lost_updates/  does the fence keep a shared number right?
 //!      └──► chaos/      the same to connections and servers too, on every store
 //!      └──► outage/     the store is gone for two minutes
@@ -20,6 +21,7 @@
 mod beats;
 mod chaos;
 mod cli;
+mod cron;
 mod error;
 mod failover;
 mod fixture;
@@ -113,6 +115,7 @@ async fn measure(bench: &Bench, bars: bool, sandbox: &Arc<Sandbox>) -> Result<Re
         Bench::Failover(options) => failover::run(sandbox, options, bars).await,
         Bench::Beats(options) => beats::run(sandbox, options, bars).await,
         Bench::Plugins(options) => plugins::run(sandbox, options, bars).await,
+        Bench::Cron(options) => cron::run(sandbox, options, bars).await,
         Bench::LostUpdates(options) => lost_updates::run(sandbox, options, bars).await,
         Bench::Chaos(options) => chaos::run(sandbox, options, bars).await,
         Bench::Outage(options) => outage::run(sandbox, options, bars).await,

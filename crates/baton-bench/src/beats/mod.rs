@@ -29,7 +29,8 @@ use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::report::{Report, TextTable};
 use crate::sandbox::Sandbox;
 pub use fleet::Fleet;
-use server_counter::ServerCounter;
+pub use server_counter::ServerCounter;
+pub use timed::BeatTimes;
 use window::{Figures, Reading};
 
 /// How many nodes have the plugins whose number must not matter.

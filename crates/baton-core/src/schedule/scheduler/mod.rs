@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::definition::{InvalidSchedule, Schedule};
-use super::entry::{ActiveRun, AttemptEnd, AttemptId, Claimant, RunState};
+use super::entry::{ActiveRun, AttemptEnd, AttemptId, Claimant, Entry, RunState};
 use super::page::{ENTRIES_MAX, PAGES_MAX, Page, WriterId};
 use crate::event::Event;
 use crate::ids::{BootId, Epoch, NodeId};
@@ -149,7 +149,8 @@ pub struct Scheduler {
     unanswered: BTreeMap<usize, PendingWrite>,
     started: BTreeSet<AttemptId>,
     stopped: BTreeSet<AttemptId>,
-    ended: BTreeMap<AttemptId, AttemptEnd>,
+    /// Ends that no page has recorded, each with its time in Unix milliseconds.
+    ended: BTreeMap<AttemptId, (AttemptEnd, u64)>,
     writes: u64,
     is_stopping: bool,
     is_over: bool,
@@ -216,7 +217,7 @@ impl Scheduler {
                 let is_writing = |known: &KnownPage| matches!(known.state, PageState::Writing(_));
                 let is_lost = planted!(EndDuringWriteLost) && self.pages.iter().any(is_writing);
                 if self.started.contains(&attempt) && !is_lost {
-                    self.ended.insert(attempt, end);
+                    self.ended.insert(attempt, (end, wall_ms));
                 }
             }
             Input::Declare(declared) => {
@@ -325,7 +326,8 @@ impl Scheduler {
                         // It was claimed and replaced before it could start.
                         false => {
                             self.started.insert(attempt.clone());
-                            self.ended.insert(attempt, AttemptEnd::Stopped);
+                            let end = (AttemptEnd::Stopped, run.since_ms);
+                            self.ended.insert(attempt, end);
                             continue;
                         }
                     });
@@ -338,8 +340,10 @@ impl Scheduler {
     /// Attempts whose end a page has recorded are of no interest any more.
     fn forget_recorded(&mut self, number: usize) {
         let (page, claimant) = (&self.pages[number].page, self.claimant);
+        let entries: BTreeMap<&str, &Entry> =
+            page.entries.iter().map(|entry| (entry.name(), entry)).collect();
         let is_open = |attempt: &AttemptId| {
-            page.entry(&attempt.schedule).is_none_or(|entry| {
+            entries.get(attempt.schedule.as_str()).is_none_or(|entry| {
                 entry.running.iter().any(|run| {
                     (run.id, run.attempt, run.claimant) == (attempt.run, attempt.attempt, claimant)
                         && !matches!(run.state, RunState::RetryAt(_))

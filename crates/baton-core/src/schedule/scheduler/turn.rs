@@ -95,12 +95,14 @@ impl Scheduler {
     fn turn_page(&mut self, number: usize, now: Moment, wall_ms: u64, actions: &mut Vec<Action>) {
         let known = &self.pages[number];
         let is_held = now < known.held_until || !matches!(known.state, PageState::Settled);
-        let has_ended = || self.ended.keys().any(|it| known.page.entry(&it.schedule).is_some());
         let is_due = known.due_ms.is_some_and(|due_ms| due_ms <= wall_ms);
-        if is_held || !(is_due || has_ended()) {
+        let lingers = known.lingers_for(now) > Duration::ZERO && !is_due;
+        // Hundreds of ends may come while a page waits: they are not looked for again with each.
+        let waits_on = lingers && known.is_lingering;
+        if is_held || waits_on || !(is_due || self.has_ended(&known.page)) {
             return;
         }
-        if known.lingers_for(now) > Duration::ZERO && !is_due {
+        if lingers {
             // The ends that come meanwhile are recorded with the next write.
             self.pages[number].is_lingering = true;
             return;
@@ -127,15 +129,20 @@ impl Scheduler {
         }
     }
 
+    /// Are there ends of attempts whose schedules are on this page?
+    fn has_ended(&self, page: &Page) -> bool {
+        // They are in the order of the names.
+        let ended: Vec<&str> = self.ended.keys().map(|it| it.schedule.as_str()).collect();
+        let mut running = page.entries.iter().filter(|entry| !entry.running.is_empty());
+        !ended.is_empty() && running.any(|entry| ended.binary_search(&entry.name()).is_ok())
+    }
+
     /// All that is to be done with the schedules of a page now.
     fn change(&mut self, number: usize, page: &mut Page, wall_ms: u64) -> Vec<crate::event::Event> {
         let mut step =
             Step { now_ms: wall_ms, claimant: self.claimant, node: &self.node, events: Vec::new() };
-        for (attempt, end) in &self.ended {
-            let AttemptId { schedule, run, attempt } = attempt;
-            if let Some(entry) = page.entry_mut(schedule) {
-                entry.end_attempt((*run, *attempt), end.clone(), &mut step);
-            }
+        for entry in &mut page.entries {
+            self.record_ends(entry, &mut step);
         }
         if self.is_stopping {
             return step.events;
@@ -163,13 +170,33 @@ impl Scheduler {
         step.events
     }
 
+    /// Records the ends of a schedule's attempts that have ended.
+    fn record_ends(&self, entry: &mut Entry, step: &mut Step<'_>) {
+        if self.ended.is_empty() {
+            return;
+        }
+        let running: Vec<AttemptId> =
+            entry.running.iter().map(|run| entry.attempt_id(run)).collect();
+        for id in running {
+            if let Some((end, at_ms)) = self.ended.get(&id) {
+                // It ended before it is recorded.
+                let now_ms = std::mem::replace(&mut step.now_ms, *at_ms);
+                entry.end_attempt((id.run, id.attempt), end.clone(), step);
+                step.now_ms = now_ms;
+            }
+        }
+    }
+
     /// Adds the declared schedules that have their place on this page and are not there yet.
     fn add_new(&self, number: usize, page: &mut Page, wall_ms: u64) {
-        for (name, schedule) in &self.declared.0 {
-            let is_elsewhere = || self.pages.iter().any(|known| known.page.entry(name).is_some());
-            let has_place = self.placed.get(name) == Some(&number)
-                || (planted!(PlacedTwice) && !is_elsewhere());
-            if has_place && page.entry(name).is_none() && page.entries.len() < ENTRIES_MAX {
+        let is_elsewhere =
+            |name: &str| self.pages.iter().any(|known| known.page.entry(name).is_some());
+        for (name, place) in &self.placed {
+            let has_place = *place == number || (planted!(PlacedTwice) && !is_elsewhere(name));
+            if let Some(schedule) = self.declared.get(name).filter(|_| has_place)
+                && page.entry(name).is_none()
+                && page.entries.len() < ENTRIES_MAX
+            {
                 page.entries.push(Entry::new(schedule, wall_ms));
             }
         }
