@@ -39,6 +39,8 @@ mod active {
         Election,
         /// Schedules under one leader after another.
         Schedules,
+        /// Processes that wait for work that is done once, in every state.
+        Once,
     }
 
     macro_rules! bugs {
@@ -142,6 +144,23 @@ mod active {
             StopsInATightLoop: "a scheduler that is told to stop is woken again and again",
             LoadsInATightLoop: "a scheduler that reads a page is woken again and again",
             RetriesForgotten: "a run that failed is not tried again",
+        }
+        Once {
+            OnceRunsUnclaimed: "work is run without waiting for its claim to be in the store",
+            OnceUnsureTakenForWritten: "a claim without an answer counts as written",
+            OnceUnsureNotRead: "a claim without an answer is written again, and never read",
+            OnceUnsureEndGivenUp: "an end without an answer counts as not written",
+            OnceFencedEndTakenForWritten: "an end that was refused counts as written",
+            OnceOwnClaimTakenForCutOff: "a leader takes its own claim for a run that was cut off",
+            OnceTermRunsTwice: "a run that was given back without an end is run again in its term",
+            OnceSuccessForgotten: "a new leader runs what succeeded while it waited",
+            OnceWriteRaces: "a record is written over whatever is there",
+            OnceWriteWithoutFence: "records are written without the epoch",
+            OnceCutOffRepeated: "under skip, a run that was cut off is run again",
+            OnceOldFailureTaken: "a process ends with a failure from before it began to wait",
+            OnceFailureForgotten: "a claim loses the failure with which others are to end",
+            OnceRunCountsAsEnded: "a run under way counts as ended for one that begins to wait",
+            OnceAttemptNotRaised: "the number of the attempt is not raised",
         }
     }
 

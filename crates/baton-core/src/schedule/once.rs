@@ -21,7 +21,15 @@ use serde::{Deserialize, Serialize};
 
 use super::on_crash::OnCrash;
 use crate::ids::{Epoch, NodeId};
+use crate::planted::planted;
 use crate::time::short_span;
+
+mod part;
+
+pub use part::{
+    EndingStep, FoundRecord, OnceAction, OnceClaim, OnceEnding, OnceTerm, OnceWait, OnceWrite,
+    OnceWritten,
+};
 
 /// The document of the record.
 pub const DOCUMENT: &str = "baton:once";
@@ -33,7 +41,7 @@ pub const FORMAT: u32 = 1;
 const MESSAGE_MAX: usize = 256;
 
 /// What is known of the work of one key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OnceRecord {
     /// The format of the document.
     pub format: u32,
@@ -44,7 +52,7 @@ pub struct OnceRecord {
 }
 
 /// Where an attempt stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnceState {
     /// It was begun. Once another epoch exists, it was cut off.
@@ -56,7 +64,7 @@ pub enum OnceState {
 }
 
 /// An attempt that was begun.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OnceRunning {
     /// The epoch of its leader.
     pub epoch: Epoch,
@@ -70,7 +78,7 @@ pub struct OnceRunning {
 }
 
 /// The work was done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OnceSuccess {
     /// The node that did it.
     pub node: NodeId,
@@ -81,7 +89,7 @@ pub struct OnceSuccess {
 }
 
 /// An attempt that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OnceFailure {
     /// Its number.
     pub attempt: u32,
@@ -101,7 +109,7 @@ impl fmt::Display for OnceFailure {
 }
 
 /// Why an attempt failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum OnceCause {
@@ -139,7 +147,7 @@ impl fmt::Display for OnceCause {
 }
 
 /// How the work of a key has ended, for one that waits for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum OnceEnd {
     /// The work is done.
     Succeeded(OnceSuccess),
@@ -177,6 +185,7 @@ pub struct OnceLeader {
 pub fn ended_attempts(record: Option<&OnceRecord>) -> u32 {
     match record.map(|record| (record.attempt, &record.state)) {
         None => 0,
+        Some((attempt, OnceState::Running(_))) if planted!(OnceRunCountsAsEnded) => attempt,
         Some((attempt, OnceState::Running(_))) => attempt.saturating_sub(1),
         Some((attempt, _)) => attempt,
     }
@@ -190,7 +199,7 @@ pub fn end_after(record: Option<&OnceRecord>, known: u32) -> Option<OnceEnd> {
         OnceState::Failed(failure) => Some(failure),
         OnceState::Running(running) => running.after.as_ref(),
     };
-    let is_new = |failure: &&OnceFailure| failure.attempt > known;
+    let is_new = |failure: &&OnceFailure| failure.attempt > known || planted!(OnceOldFailureTaken);
     failure.filter(is_new).cloned().map(OnceEnd::Failed)
 }
 
@@ -201,7 +210,9 @@ pub fn step(
     known: u32,
     on_crash: OnCrash,
 ) -> OnceStep {
-    if let Some(end) = end_after(record, known) {
+    if let Some(end) = end_after(record, known)
+        && !(planted!(OnceSuccessForgotten) && matches!(end, OnceEnd::Succeeded(_)))
+    {
         return OnceStep::End(end);
     }
     let Some(record) = record else {
@@ -209,8 +220,14 @@ pub fn step(
     };
     let after = match &record.state {
         OnceState::Running(running) if running.epoch > leader.epoch => return OnceStep::TermOver,
-        OnceState::Running(running) if running.epoch == leader.epoch => return OnceStep::Run,
-        OnceState::Running(running) if on_crash == OnCrash::Skip => {
+        OnceState::Running(running)
+            if running.epoch == leader.epoch && !planted!(OnceOwnClaimTakenForCutOff) =>
+        {
+            return OnceStep::Run;
+        }
+        OnceState::Running(running)
+            if on_crash == OnCrash::Skip && !planted!(OnceCutOffRepeated) =>
+        {
             let crash = OnceFailure {
                 attempt: record.attempt,
                 node: running.node.clone(),
@@ -219,13 +236,15 @@ pub fn step(
             };
             return OnceStep::Abandon(record.ended(OnceState::Failed(crash)));
         }
+        _ if planted!(OnceFailureForgotten) => None,
         OnceState::Running(running) => running.after.clone(),
         OnceState::Failed(failure) => Some(failure.clone()),
+        OnceState::Succeeded(_) if planted!(OnceSuccessForgotten) => None,
         OnceState::Succeeded(success) => {
             return OnceStep::End(OnceEnd::Succeeded(success.clone()));
         }
     };
-    let next = record.attempt.saturating_add(1);
+    let next = record.attempt.saturating_add(u32::from(!planted!(OnceAttemptNotRaised)));
     OnceStep::Claim(OnceRecord::claim(next, leader, after))
 }
 
@@ -237,8 +256,7 @@ impl OnceRecord {
     }
 
     /// The same attempt, which has ended like this.
-    #[must_use]
-    pub fn ended(&self, state: OnceState) -> Self {
+    fn ended(&self, state: OnceState) -> Self {
         Self { format: FORMAT, attempt: self.attempt, state }
     }
 

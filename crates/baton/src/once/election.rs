@@ -1,18 +1,18 @@
 //! Waiting for the work of a key: until another node has done it, or this one is to.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use baton_core::schedule::on_crash::OnCrash;
 use baton_core::schedule::once::{
-    OnceCause, OnceEnd, OnceFailure, OnceLeader, OnceRecord, OnceState, OnceStep, OnceSuccess,
-    end_after, ended_attempts, step,
+    FoundRecord, OnceAction, OnceCause, OnceClaim, OnceEnd, OnceTerm, OnceWait,
 };
 use baton_core::settings::{Preempt, Settings};
 use baton_core::time::{Moment, whole_ms};
 use baton_store::clock::{Clock, SystemClock};
 
 use super::error::OnceError;
-use super::records::{FoundRecord, OnceRecords, Written};
+use super::records::OnceRecords;
 use super::run::OnceRun;
 use crate::leadership::Leadership;
 use crate::node::Node;
@@ -43,9 +43,7 @@ pub fn settings(settings: Settings) -> Settings {
 pub struct OnceElection {
     node: Node,
     records: OnceRecords,
-    /// How many attempts had ended when this process began to wait.
-    known: u32,
-    on_crash: OnCrash,
+    wait: Mutex<OnceWait>,
 }
 
 /// What a node that waited is to do.
@@ -62,8 +60,7 @@ pub enum OnceTurn {
 pub struct OnceAttempt {
     run: OnceRun,
     records: OnceRecords,
-    claim: OnceRecord,
-    version: u64,
+    claim: OnceClaim,
     began: Moment,
 }
 
@@ -71,8 +68,12 @@ impl OnceElection {
     /// Takes part with a node in the namespace of the key, which began to wait when the record was
     /// as it was `found`.
     pub fn new(node: Node, records: OnceRecords, found: &FoundRecord, on_crash: OnCrash) -> Self {
-        let known = ended_attempts(found.record.as_ref());
-        Self { node, records, known, on_crash }
+        let wait = Mutex::new(OnceWait::since(found.record.as_ref(), on_crash));
+        Self { node, records, wait }
+    }
+
+    fn wait(&self) -> OnceWait {
+        *self.wait.lock().expect("no holder panics")
     }
 
     /// Waits until the work has ended, or this process is to run it. Cancel safe, also after a run
@@ -98,7 +99,7 @@ impl OnceElection {
             () = SystemClock.sleep(within) => return Ok(None),
         };
         match found {
-            Ok(found) => Ok(end_after(found.record.as_ref(), self.known).map(OnceTurn::Ended)),
+            Ok(found) => Ok(self.wait().look(found.record.as_ref()).map(OnceTurn::Ended)),
             Err(problem) if problem.is_transient() => Ok(None),
             Err(problem) => Err(problem),
         }
@@ -107,17 +108,31 @@ impl OnceElection {
     /// What a leader does before anything else: it reads the record, and claims the next attempt if
     /// there is one. `None` if the term was lost before that.
     async fn lead(&self, term: Leadership) -> Result<Option<OnceTurn>, OnceError> {
+        let mut deciding = OnceTerm::new(self.wait(), term.epoch(), self.node.id().clone());
+        let mut action = OnceAction::Read;
         loop {
-            let tried = tokio::select! {
+            let answered = tokio::select! {
                 biased;
                 _ = term.lost() => return Ok(None),
-                tried = self.take_step(&term) => tried,
+                answered = self.ask(&mut deciding, &action, &term) => answered,
             };
-            match tried {
-                Ok(None) => {}
+            match answered {
+                Ok(OnceAction::Run(claim)) => return Ok(Some(self.hand_out(claim, term))),
+                Ok(OnceAction::End(end)) => return Ok(Some(OnceTurn::Ended(end))),
+                Ok(OnceAction::Resign) => {
+                    term.resign();
+                    term.lost().await;
+                    return Ok(None);
+                }
+                Ok(next @ OnceAction::Write(_)) => {
+                    action = next;
+                    continue;
+                }
+                Ok(OnceAction::Read) => {}
                 Err(problem) if problem.is_transient() => {}
-                done => return done,
+                Err(problem) => return Err(problem),
             }
+            action = OnceAction::Read;
             tokio::select! {
                 biased;
                 _ = term.lost() => return Ok(None),
@@ -126,36 +141,24 @@ impl OnceElection {
         }
     }
 
-    /// One look at the record, and the write that it calls for. `None` if it has to be read again.
-    async fn take_step(&self, term: &Leadership) -> Result<Option<OnceTurn>, OnceError> {
-        let found = self.records.read().await?;
-        let leader = OnceLeader {
-            epoch: term.epoch(),
-            node: self.node.id().clone(),
-            now_ms: SystemClock.wall_ms(),
-        };
-        let step = step(found.record.as_ref(), leader, self.known, self.on_crash);
-        let (claim, version) = match (step, found.record) {
-            (OnceStep::End(end), _) => return Ok(Some(OnceTurn::Ended(end))),
-            // That a later epoch exists is soon known to the node too.
-            (OnceStep::TermOver, _) | (OnceStep::Run, None) => return Ok(None),
-            (OnceStep::Run, Some(own)) => (own, found.version),
-            (OnceStep::Abandon(record), _) => {
-                let written = self.records.write(term, &record, found.version).await?;
-                let end = end_after(Some(&record), self.known);
-                let is_written = matches!(written, Written::Yes(_));
-                return Ok(end.filter(|_| is_written).map(OnceTurn::Ended));
-            }
-            (OnceStep::Claim(record), _) => {
-                match self.records.write(term, &record, found.version).await? {
-                    Written::Yes(version) => (record, version),
-                    Written::Unsure | Written::Fenced => return Ok(None),
-                }
-            }
-        };
-        let run = OnceRun::new(self.records.key().clone(), claim.attempt, term.clone());
+    /// One request, and what follows from its answer.
+    async fn ask(
+        &self,
+        deciding: &mut OnceTerm,
+        action: &OnceAction,
+        term: &Leadership,
+    ) -> Result<OnceAction, OnceError> {
+        if let OnceAction::Write(write) = action {
+            return Ok(deciding.handle_written(self.records.write(term, write).await?));
+        }
+        Ok(deciding.handle_read(self.records.read().await?, SystemClock.wall_ms()))
+    }
+
+    fn hand_out(&self, claim: OnceClaim, term: Leadership) -> OnceTurn {
+        self.wait.lock().expect("no holder panics").handed_out(term.epoch());
+        let run = OnceRun::new(self.records.key().clone(), claim.attempt(), term);
         let (records, began) = (self.records.clone(), SystemClock.now());
-        Ok(Some(OnceTurn::Run(OnceAttempt { run, records, claim, version, began })))
+        OnceTurn::Run(OnceAttempt { run, records, claim, began })
     }
 }
 
@@ -168,20 +171,15 @@ impl OnceAttempt {
     /// Records how the run ended. False if it could not be recorded while the term lasted: then the
     /// run counts as cut off, and another one may follow.
     pub async fn finish(&self, result: Result<(), OnceCause>) -> Result<bool, OnceError> {
-        let (term, finished_ms) = (self.run.term(), SystemClock.wall_ms());
-        let OnceState::Running(running) = &self.claim.state else { return Ok(false) };
-        let node = running.node.clone();
-        let state = match result {
+        let finished_ms = SystemClock.wall_ms();
+        let ending = match result {
             Ok(()) => {
                 let took_ms = whole_ms(SystemClock.now().since(self.began));
-                OnceState::Succeeded(OnceSuccess { node, finished_ms, took_ms })
+                self.claim.succeeded(finished_ms, took_ms)
             }
-            Err(cause) => {
-                let attempt = self.claim.attempt;
-                OnceState::Failed(OnceFailure { attempt, node, finished_ms, cause })
-            }
+            Err(cause) => self.claim.failed(finished_ms, cause),
         };
-        self.records.write_end(term, &self.claim.ended(state), self.version).await
+        self.records.write_end(self.run.term(), &ending).await
     }
 
     /// Gives the term up, so that what comes next is decided in another one. For a run that was cut

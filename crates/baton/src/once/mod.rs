@@ -27,13 +27,13 @@ use baton_store::clock::{Clock, SystemClock};
 
 pub use baton_core::schedule::on_crash::OnCrash;
 pub use baton_core::schedule::once::{
-    OnceCause, OnceEnd, OnceFailure, OnceRecord, OnceRunning, OnceState, OnceSuccess,
+    FoundRecord, OnceCause, OnceEnd, OnceFailure, OnceRecord, OnceRunning, OnceState, OnceSuccess,
 };
 pub use baton_core::schedule::once_key::{InvalidKey, OnceKey};
 pub use election::{OnceAttempt, OnceElection, OnceTurn, settings};
 pub use error::OnceError;
 pub(crate) use own_nodes::OwnNodes;
-pub use records::{FoundRecord, OnceRecords};
+pub use records::OnceRecords;
 pub use run::OnceRun;
 
 use crate::node::Node;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::schedule::once::{DOCUMENT, FORMAT, OnceRecord};
+use baton_core::schedule::once::{
+    DOCUMENT, EndingStep, FORMAT, FoundRecord, OnceEnding, OnceRecord, OnceWrite, OnceWritten,
+};
 use baton_core::schedule::once_key::OnceKey;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, Store, StoreError, WriteOutcome};
@@ -19,26 +21,6 @@ const AGAIN_AFTER: Duration = Duration::from_millis(200);
 pub struct OnceRecords {
     store: Arc<dyn Store>,
     key: OnceKey,
-}
-
-/// The record as it was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundRecord {
-    /// The record; `None` if no node ever began the work.
-    pub record: Option<OnceRecord>,
-    /// The version of its document; 0 if there is none.
-    pub version: u64,
-}
-
-/// What became of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    /// It is there, at this version.
-    Yes(u64),
-    /// Something else is there, or it is not known: read it again.
-    Unsure,
-    /// A later epoch exists.
-    Fenced,
 }
 
 impl OnceRecords {
@@ -87,42 +69,45 @@ impl OnceRecords {
     pub(super) async fn write(
         &self,
         term: &Leadership,
-        record: &OnceRecord,
-        over: u64,
-    ) -> Result<Written, OnceError> {
-        let body = serde_json::to_vec(record).expect("plain data has a JSON form");
-        let precondition = match over {
+        write: &OnceWrite,
+    ) -> Result<OnceWritten, OnceError> {
+        let body = serde_json::to_vec(&write.record).expect("plain data has a JSON form");
+        let precondition = match write.over {
             0 => Precondition::Absent,
             version => Precondition::Version(version),
         };
         match term.write_document(DOCUMENT, body, precondition).await {
-            Ok(WriteOutcome::Written(version)) => Ok(Written::Yes(version)),
-            Ok(WriteOutcome::Fenced) => Ok(Written::Fenced),
-            Ok(WriteOutcome::Conflict(_)) | Err(StoreError::Unknown { .. }) => Ok(Written::Unsure),
+            Ok(WriteOutcome::Written(version)) => Ok(OnceWritten::Yes(version)),
+            Ok(WriteOutcome::Fenced) => Ok(OnceWritten::Fenced),
+            Ok(WriteOutcome::Conflict(_)) | Err(StoreError::Unknown { .. }) => {
+                Ok(OnceWritten::Unsure)
+            }
             Err(problem) => Err(problem.into()),
         }
     }
 
-    /// Writes the end of an attempt in place of its claim, again and again while the store does not
-    /// answer and the term has time left. False if that did not succeed: then the attempt counts as
-    /// cut off.
+    /// Records the end of an attempt, again and again while the store does not answer and the term
+    /// has time left. False if that did not succeed: then the attempt counts as cut off.
     pub(super) async fn write_end(
         &self,
         term: &Leadership,
-        record: &OnceRecord,
-        claim: u64,
+        ending: &OnceEnding,
     ) -> Result<bool, OnceError> {
+        let mut step = ending.begin();
         loop {
-            match self.write(term, record, claim).await {
-                Ok(Written::Yes(_)) => return Ok(true),
-                Ok(Written::Fenced) => return Ok(false),
-                Ok(Written::Unsure) => {
-                    let found = self.read().await;
-                    match found {
-                        Ok(found) if found.record.as_ref() == Some(record) => return Ok(true),
-                        Ok(found) if found.version != claim => return Ok(false),
-                        Err(problem) if !problem.is_transient() => return Err(problem),
-                        _ => {}
+            let answered = match &step {
+                EndingStep::Write(write) => {
+                    self.write(term, write).await.map(|written| ending.handle_written(written))
+                }
+                EndingStep::Read => self.read().await.map(|found| ending.handle_read(&found)),
+                EndingStep::Recorded => return Ok(true),
+                EndingStep::NotRecorded => return Ok(false),
+            };
+            match answered {
+                Ok(next) => {
+                    step = next;
+                    if !matches!(step, EndingStep::Write(_)) {
+                        continue;
                     }
                 }
                 Err(problem) if problem.is_transient() => {}
