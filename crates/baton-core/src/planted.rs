@@ -147,11 +147,11 @@ mod active {
         }
         Once {
             OnceRunsUnclaimed: "work is run without waiting for its claim to be in the store",
-            OnceUnsureTakenForWritten: "a claim without an answer counts as written",
+            OnceUnsureClaimIsWritten: "a claim without an answer counts as written",
             OnceUnsureNotRead: "a claim without an answer is written again, and never read",
             OnceUnsureEndGivenUp: "an end without an answer counts as not written",
-            OnceFencedEndTakenForWritten: "an end that was refused counts as written",
-            OnceOwnClaimTakenForCutOff: "a leader takes its own claim for a run that was cut off",
+            OnceFencedEndIsWritten: "an end that was refused counts as written",
+            OnceOwnClaimIsCutOff: "a leader takes its own claim for a run that was cut off",
             OnceTermRunsTwice: "a run that was given back without an end is run again in its term",
             OnceSuccessForgotten: "a new leader runs what succeeded while it waited",
             OnceWriteRaces: "a record is written over whatever is there",

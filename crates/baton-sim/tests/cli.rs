@@ -105,6 +105,12 @@ fn json_can_be_read_and_holds_the_numbers() {
     let schedules = baton_sim(&["schedules", "--seeds", "5", "--json"]);
     let read: Value = serde_json::from_slice(&schedules.stdout).expect("JSON");
     assert_eq!((&read["seeds"], &read["violations"]), (&5.into(), &serde_json::json!({})));
+    let once = baton_sim(&["once", "--processes", "1", "--json"]);
+    let read: Value = serde_json::from_slice(&once.stdout).expect("JSON");
+    assert_eq!(
+        (&read["configurations"][1]["on_crash"], &read["violations"]),
+        (&"skip".into(), &0.into())
+    );
     let config = file("json.toml", "profile = 'fast'");
     let arguments = ["what-if", "--config", path(&config), "--runs", "3", "--json"];
     let read: Value = serde_json::from_slice(&baton_sim(&arguments).stdout).expect("JSON");

@@ -221,7 +221,7 @@ pub fn step(
     let after = match &record.state {
         OnceState::Running(running) if running.epoch > leader.epoch => return OnceStep::TermOver,
         OnceState::Running(running)
-            if running.epoch == leader.epoch && !planted!(OnceOwnClaimTakenForCutOff) =>
+            if running.epoch == leader.epoch && !planted!(OnceOwnClaimIsCutOff) =>
         {
             return OnceStep::Run;
         }

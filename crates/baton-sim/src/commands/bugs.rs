@@ -16,7 +16,7 @@ pub fn run(seeds: u64, only: Option<&str>) -> Result<(), CommandError> {
         return Err(super::input(&format!("no bug named {name:?} is planted")));
     }
     let kept = super::replay::read(std::path::Path::new(super::replay::KEPT))?;
-    print_line!("{:<24} {:<31} {:>5}  what is wrong", "planted bug", "caught by", "seeds");
+    print_line!("{:<24} {:<31} {:>5}  what is wrong", "planted bug", "caught by", "tried");
     let mut survivors = 0;
     for bug in &bugs {
         let (caught, tried) = hunt(**bug, &kept, seeds);
@@ -26,7 +26,7 @@ pub fn run(seeds: u64, only: Option<&str>) -> Result<(), CommandError> {
             Some((_, broken)) => format!("{} ({})", broken.invariant, broken.promise),
         };
         print_line!("{:<24} {by:<31} {tried:>5}  {}", bug.name(), bug.what());
-        if let Some((seed, _)) = caught.filter(|_| only.is_some()) {
+        if let Some((Some(seed), _)) = caught.filter(|_| only.is_some()) {
             print_line!("  first by seed {seed}");
         }
     }
@@ -46,12 +46,12 @@ pub fn plant_named(name: Option<&str>) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The seed that caught a bug, and the promise it broke.
+/// The seed that caught a bug, if it was one, and the promise it broke.
 #[cfg(baton_bugs)]
-type Catch = (u64, crate::invariants::Violation);
+type Catch = (Option<u64>, crate::invariants::Violation);
 
-/// Plants one bug and runs seeds of its world until it is caught. Says by what, and after how many
-/// seeds.
+/// Plants one bug and runs seeds of its world, or visits its states, until it is caught. Says by
+/// what, and after how many.
 #[cfg(baton_bugs)]
 fn hunt(bug: baton_core::planted::Bug, kept: &[u64], seeds: u64) -> (Option<Catch>, u64) {
     use baton_core::planted::{World, plant};
@@ -60,6 +60,7 @@ fn hunt(bug: baton_core::planted::Bug, kept: &[u64], seeds: u64) -> (Option<Catc
     let found = match bug.world() {
         World::Election => hunt_in_elections(kept, seeds),
         World::Schedules => hunt_in_schedules(seeds),
+        World::Once => hunt_in_once(),
     };
     plant(None);
     found
@@ -74,7 +75,7 @@ fn hunt_in_elections(kept: &[u64], seeds: u64) -> (Option<Catch>, u64) {
 
     let replay = |seed: &u64| {
         let outcome = run_plan(Plan::draw(*seed), Trace::Off);
-        outcome.violation.map(|violation| (*seed, violation))
+        outcome.violation.map(|violation| (Some(*seed), violation))
     };
     let mut tried = 0;
     let mut caught = kept.iter().inspect(|_| tried += 1).find_map(replay);
@@ -82,7 +83,7 @@ fn hunt_in_elections(kept: &[u64], seeds: u64) -> (Option<Catch>, u64) {
         let fresh = seeds.saturating_sub(tried);
         let mut summary = run_seeds(0, fresh, super::cores(), &|s| !s.violations.is_empty());
         tried += summary.seeds;
-        caught = summary.violations.pop_first();
+        caught = summary.violations.pop_first().map(|(seed, broken)| (Some(seed), broken));
     }
     (caught, tried)
 }
@@ -92,7 +93,26 @@ fn hunt_in_schedules(seeds: u64) -> (Option<Catch>, u64) {
     use crate::schedules::campaign::run_seeds;
 
     let mut summary = run_seeds(0, seeds, super::cores(), &|s| !s.violations.is_empty());
-    (summary.violations.pop_first(), summary.seeds)
+    let caught = summary.violations.pop_first().map(|(seed, broken)| (Some(seed), broken));
+    (caught, summary.seeds)
+}
+
+/// Every state with at most one fault, then with two.
+#[cfg(baton_bugs)]
+fn hunt_in_once() -> (Option<Catch>, u64) {
+    use crate::once::{Bounds, search};
+
+    let mut visited = 0;
+    for faults in [1, 2] {
+        for bounds in Bounds::defaults() {
+            let findings = search(Bounds { faults, ..bounds });
+            visited += findings.states;
+            if let Some(violation) = findings.violation() {
+                return (Some((None, violation)), visited);
+            }
+        }
+    }
+    (None, visited)
 }
 
 /// Planted bugs are not part of an ordinary build.

@@ -5,6 +5,7 @@ mod campaign;
 mod cost;
 mod determinism;
 mod exhaustive;
+mod once;
 mod print;
 mod replay;
 mod schedules;
@@ -120,6 +121,8 @@ enum Command {
     Cost(cost::CostArguments),
     /// Run schedules through leader changes, lost answers, wrong clocks and people's edits.
     Schedules(schedules::ScheduleArguments),
+    /// Visit every state of work that is done once: processes that wait, run, crash and write late.
+    Once(once::OnceArguments),
     /// Simulate your own settings under crashes, deploys, pauses and outages.
     WhatIf(what_if::WhatIfArguments),
 }
@@ -141,6 +144,7 @@ pub fn run(arguments: Arguments) -> Result<(), CommandError> {
         Some(Command::Exhaustive(arguments)) => exhaustive::run(&arguments),
         Some(Command::Cost(arguments)) => cost::run(&arguments),
         Some(Command::Schedules(arguments)) => schedules::run(&arguments),
+        Some(Command::Once(arguments)) => once::run(&arguments),
         Some(Command::WhatIf(arguments)) => what_if::run(&arguments),
         None => match campaign.seed {
             Some(seed) => seed::run(seed, &overrides(&changes)?, campaign.trace, campaign.json),

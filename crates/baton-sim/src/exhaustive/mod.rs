@@ -38,3 +38,4 @@ mod visited;
 
 pub use bounds::Bounds;
 pub use search::{Findings, search};
+pub use visited::{Visited, fingerprint};

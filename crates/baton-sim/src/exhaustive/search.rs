@@ -6,6 +6,7 @@ use super::bounds::{Bounds, Model};
 use super::check::BrokenPromise;
 use super::describe::describe;
 use super::state::State;
+use super::step::Step;
 use super::visited::Visited;
 
 /// A broken promise, and how to get there.
@@ -38,7 +39,7 @@ pub struct Findings {
 pub fn search(bounds: Bounds, most: u64) -> Findings {
     let model = Model::new(bounds);
     let first = State::first(&model);
-    let mut visited = Visited::new(first.fingerprint());
+    let mut visited = Visited::new(first.fingerprint(), Step::Tick);
     let mut frontier = vec![(0, first)];
     let mut findings = Findings {
         bounds,

@@ -2,8 +2,6 @@
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
-use super::step::Step;
-
 /// Two hashes that start from different keys. Among 10⁷ states, two that differ share all 128 bits
 /// with a chance of about 10⁻²⁵.
 pub fn fingerprint(value: &impl Hash) -> u128 {
@@ -33,22 +31,27 @@ impl Hasher for Bytes {
 }
 
 /// The states by their fingerprints, and by which step from which state each was first reached.
-pub struct Visited {
+pub struct Visited<S> {
     #[expect(clippy::disallowed_types, reason = "its keys are not random, and it is never walked")]
     seen: std::collections::HashSet<u128, BuildHasherDefault<DefaultHasher>>,
-    reached: Vec<(u32, Step)>,
+    reached: Vec<(u32, S)>,
 }
 
-impl Visited {
-    /// Only the first state is there; it was reached from itself.
-    pub fn new(first: u128) -> Self {
+impl<S: Copy> Visited<S> {
+    /// Only the first state is there; it was reached from itself, by a step that is in no path.
+    pub fn new(first: u128, by: S) -> Self {
         let mut visited = Self { seen: Default::default(), reached: Vec::new() };
-        visited.insert(first, 0, Step::Tick);
+        visited.insert(first, 0, by);
         visited
     }
 
+    /// Was it visited?
+    pub fn knows(&self, fingerprint: u128) -> bool {
+        self.seen.contains(&fingerprint)
+    }
+
     /// Adds a state. Its number if it is new.
-    pub fn insert(&mut self, fingerprint: u128, from: u32, by: Step) -> Option<u32> {
+    pub fn insert(&mut self, fingerprint: u128, from: u32, by: S) -> Option<u32> {
         if !self.seen.insert(fingerprint) {
             return None;
         }
@@ -58,7 +61,7 @@ impl Visited {
     }
 
     /// The steps from the first state to this one.
-    pub fn path(&self, mut number: u32) -> Vec<Step> {
+    pub fn path(&self, mut number: u32) -> Vec<S> {
         let mut steps = Vec::new();
         while number != 0 {
             let (from, by) = self.reached[number as usize];
@@ -73,10 +76,11 @@ impl Visited {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exhaustive::step::Step;
 
     #[test]
     fn a_state_is_new_once_and_its_path_leads_to_it() {
-        let mut visited = Visited::new(fingerprint(&0_u64));
+        let mut visited = Visited::new(fingerprint(&0_u64), Step::Tick);
         for n in 1..10_000_u64 {
             let by = if n % 2 == 0 { Step::Tick } else { Step::Pause(1) };
             assert_eq!(visited.insert(fingerprint(&n), n as u32 - 1, by), Some(n as u32));

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use baton::once::{OnceCause, OnceKey, OnceRecords, OnceState};
-use baton::{Node, OnCrash, Once, OnceError, OnceOutcome, OnceRun, PluginError, Store};
+use baton::once::{OnceCause, OnceElection, OnceKey, OnceRecords, OnceState, OnceTurn, settings};
+use baton::{
+    Namespace, Node, OnCrash, Once, OnceError, OnceOutcome, OnceRun, PluginError, Settings, Store,
+};
 use tokio::sync::Notify;
 
 use crate::cluster::{builder, outage, soon, store, until};
@@ -161,6 +163,26 @@ async fn under_skip_a_run_that_was_cut_off_is_not_run_again_until_a_later_call()
     work.go.notify_one();
     let later = soon("a later call", work.call(&b, once())).await.expect("it is done");
     assert_eq!((later, work.runs()), (OnceOutcome::Ran, 2));
+}
+
+#[tokio::test]
+async fn a_run_that_is_given_back_without_an_end_is_not_run_again_in_its_term() {
+    let store = store();
+    let web = Namespace::new("web").expect("a valid name");
+    let key = OnceKey::new(&web, KEY).expect("a valid key");
+    let own = builder(&store, "a").namespace(key.namespace().clone());
+    let node = own.settings(settings(Settings::default())).build().expect("it starts");
+    let records = OnceRecords::new(store, key);
+    let found = records.read().await.expect("it answers");
+    let election = OnceElection::new(node, records, &found, OnCrash::Retry);
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let turn = soon("a run", election.next()).await.expect("it answers");
+        let OnceTurn::Run(turn) = turn else { unreachable!("{turn:?}") };
+        runs.push((turn.run().attempt(), turn.run().term().epoch()));
+    }
+    assert_eq!((runs[0].0, runs[1].0), (1, 2));
+    assert!(runs[0].1 < runs[1].1, "{runs:?}");
 }
 
 #[tokio::test]

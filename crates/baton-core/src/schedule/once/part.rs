@@ -134,7 +134,7 @@ impl OnceTerm {
         let Some(sent) = self.sent.take() else { return OnceAction::Read };
         match written {
             OnceWritten::Yes(version) => self.written(sent.record, version),
-            _ if planted!(OnceUnsureTakenForWritten) => self.written(sent.record, sent.over + 1),
+            _ if planted!(OnceUnsureClaimIsWritten) => self.written(sent.record, sent.over + 1),
             OnceWritten::Unsure if planted!(OnceUnsureNotRead) => {
                 self.sent = Some(sent.clone());
                 OnceAction::Write(sent)
@@ -232,7 +232,7 @@ impl OnceEnding {
     pub fn handle_written(&self, written: OnceWritten) -> EndingStep {
         match written {
             OnceWritten::Yes(_) => EndingStep::Recorded,
-            OnceWritten::Fenced if planted!(OnceFencedEndTakenForWritten) => EndingStep::Recorded,
+            OnceWritten::Fenced if planted!(OnceFencedEndIsWritten) => EndingStep::Recorded,
             OnceWritten::Fenced => EndingStep::NotRecorded,
             OnceWritten::Unsure if planted!(OnceUnsureEndGivenUp) => EndingStep::NotRecorded,
             OnceWritten::Unsure => EndingStep::Read,

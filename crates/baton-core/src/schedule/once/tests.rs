@@ -140,3 +140,68 @@ fn causes_are_sentences_and_a_long_error_is_cut() {
     let OnceCause::Error(cut) = OnceCause::error(&"x".repeat(1_000)) else { unreachable!() };
     assert_eq!(cut.len(), MESSAGE_MAX);
 }
+
+fn found(record: Option<OnceRecord>, version: u64) -> FoundRecord {
+    FoundRecord { record, version }
+}
+
+/// A term of a process that began to wait when there was no record, and its claim.
+fn claimed_in(epoch: u64) -> (OnceTerm, OnceWrite) {
+    let wait = OnceWait::since(None, OnCrash::Retry);
+    let mut term = OnceTerm::new(wait, Epoch(epoch), node("a"));
+    let OnceAction::Write(write) = term.handle_read(found(None, 0), 1_000) else {
+        unreachable!("there is no record")
+    };
+    (term, write)
+}
+
+#[test]
+fn a_claim_is_run_once_it_is_known_to_be_written() {
+    let (mut term, write) = claimed_in(3);
+    assert_eq!((&write.record, write.over), (&running(1, 3), 0));
+    assert_eq!(term.handle_written(OnceWritten::Unsure), OnceAction::Read);
+    let OnceAction::Run(claim) = term.handle_read(found(Some(write.record), 1), 2_000) else {
+        unreachable!("it was written")
+    };
+    assert_eq!((claim.attempt(), claim.version()), (1, 1));
+    let (mut fenced, _) = claimed_in(3);
+    assert_eq!(fenced.handle_written(OnceWritten::Fenced), OnceAction::Read);
+    assert_eq!(fenced.handle_read(found(Some(running(1, 4)), 1), 2_000), OnceAction::Read);
+}
+
+#[test]
+fn a_term_hands_its_run_out_once() {
+    for on_crash in [OnCrash::Retry, OnCrash::Skip] {
+        let mut wait = OnceWait::since(None, on_crash);
+        wait.handed_out(Epoch(3));
+        let own = found(Some(running(1, 3)), 1);
+        let mut same = OnceTerm::new(wait, Epoch(3), node("a"));
+        assert_eq!(same.handle_read(own.clone(), 2_000), OnceAction::Resign);
+        let mut next = OnceTerm::new(wait, Epoch(4), node("a"));
+        assert!(matches!(next.handle_read(own, 2_000), OnceAction::Write(_)));
+    }
+}
+
+#[test]
+fn an_end_is_recorded_or_known_not_to_be() {
+    let (mut term, _) = claimed_in(3);
+    let OnceAction::Run(claim) = term.handle_written(OnceWritten::Yes(1)) else {
+        unreachable!("it is written")
+    };
+    let ending = claim.succeeded(2_000, 1_000);
+    let EndingStep::Write(write) = ending.begin() else { unreachable!("nothing is written yet") };
+    assert_eq!((&write.record, write.over), (&succeeded(1), 1));
+    assert_eq!(ending.handle_written(OnceWritten::Yes(2)), EndingStep::Recorded);
+    assert_eq!(ending.handle_written(OnceWritten::Fenced), EndingStep::NotRecorded);
+    assert_eq!(ending.handle_written(OnceWritten::Unsure), EndingStep::Read);
+    let other = claim.failed(2_000, OnceCause::Exit(3));
+    assert_eq!(other.end(), Some(OnceEnd::Failed(failure(1, OnceCause::Exit(3)))));
+    let cases = [
+        (found(Some(succeeded(1)), 2), EndingStep::Recorded),
+        (found(Some(running(1, 3)), 1), EndingStep::Write(write)),
+        (found(Some(running(2, 4)), 2), EndingStep::NotRecorded),
+    ];
+    for (found, expected) in cases {
+        assert_eq!(ending.handle_read(&found), expected);
+    }
+}
