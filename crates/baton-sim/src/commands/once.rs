@@ -81,8 +81,13 @@ fn asked_for(arguments: &OnceArguments) -> Vec<Bounds> {
         bounds.faults = arguments.faults.unwrap_or(bounds.faults);
         bounds.processes = arguments.processes.map_or(bounds.processes, usize::from);
     }
-    asked.dedup();
-    asked
+    let mut different = Vec::new();
+    for bounds in asked {
+        if !different.contains(&bounds) {
+            different.push(bounds);
+        }
+    }
+    different
 }
 
 fn print_row(one: &Findings) {

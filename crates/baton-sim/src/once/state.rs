@@ -25,11 +25,11 @@ pub struct Bounds {
 impl Bounds {
     /// What is searched by default.
     pub fn defaults() -> Vec<Self> {
-        let of = |on_crash| {
-            let two = Self { on_crash, processes: 2, starts: 3, faults: 2 };
-            [two, Self { processes: 3, faults: 1, ..two }]
-        };
-        [OnCrash::Retry, OnCrash::Skip].into_iter().flat_map(of).collect()
+        let two = Self { on_crash: OnCrash::Retry, processes: 2, starts: 3, faults: 2 };
+        let three = Self { processes: 3, faults: 1, ..two };
+        let of =
+            |bounds| [OnCrash::Retry, OnCrash::Skip].map(|on_crash| Self { on_crash, ..bounds });
+        [two, three].into_iter().flat_map(of).collect()
     }
 }
 

@@ -122,7 +122,7 @@ impl OnceTerm {
             (OnceStep::Abandon(record) | OnceStep::Claim(record), _) => record,
         };
         if planted!(OnceRunsUnclaimed) {
-            return self.written(record, version);
+            return self.written(&record, version);
         }
         let write = OnceWrite { record, over: version };
         self.sent = Some(write.clone());
@@ -133,8 +133,8 @@ impl OnceTerm {
     pub fn handle_written(&mut self, written: OnceWritten) -> OnceAction {
         let Some(sent) = self.sent.take() else { return OnceAction::Read };
         match written {
-            OnceWritten::Yes(version) => self.written(sent.record, version),
-            _ if planted!(OnceUnsureClaimIsWritten) => self.written(sent.record, sent.over + 1),
+            OnceWritten::Yes(version) => self.written(&sent.record, version),
+            _ if planted!(OnceUnsureClaimIsWritten) => self.written(&sent.record, sent.over + 1),
             OnceWritten::Unsure if planted!(OnceUnsureNotRead) => {
                 self.sent = Some(sent.clone());
                 OnceAction::Write(sent)
@@ -144,10 +144,10 @@ impl OnceTerm {
     }
 
     /// This record is in the store.
-    fn written(&self, record: OnceRecord, version: u64) -> OnceAction {
+    fn written(&self, record: &OnceRecord, version: u64) -> OnceAction {
         match &record.state {
-            OnceState::Running(_) => self.run(&record, version),
-            _ => self.wait.look(Some(&record)).map_or(OnceAction::Read, OnceAction::End),
+            OnceState::Running(_) => self.run(record, version),
+            _ => self.wait.look(Some(record)).map_or(OnceAction::Read, OnceAction::End),
         }
     }
 
