@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::definition::{InvalidSchedule, Schedule};
-use super::entry::{ActiveRun, AttemptEnd, AttemptId, Claimant, RunState};
+use super::entry::{ActiveRun, AttemptEnd, AttemptId, Claimant, Entry, RunState};
 use super::page::{ENTRIES_MAX, PAGES_MAX, Page, WriterId};
 use crate::event::Event;
 use crate::ids::{BootId, Epoch, NodeId};
@@ -371,8 +371,10 @@ impl Scheduler {
     /// Attempts whose end a page has recorded are of no interest any more.
     fn forget_recorded(&mut self, number: usize) {
         let (page, claimant) = (&self.pages[number].page, self.claimant);
+        let entries: BTreeMap<&str, &Entry> =
+            page.entries.iter().map(|entry| (entry.name(), entry)).collect();
         let is_open = |attempt: &AttemptId| {
-            page.entry(&attempt.schedule).is_none_or(|entry| {
+            entries.get(attempt.schedule.as_str()).is_none_or(|entry| {
                 entry.running.iter().any(|run| {
                     (run.id, run.attempt, run.claimant) == (attempt.run, attempt.attempt, claimant)
                         && !matches!(run.state, RunState::RetryAt(_))

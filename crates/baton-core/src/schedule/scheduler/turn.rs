@@ -1,5 +1,6 @@
 //! One turn of the scheduler: what each page needs now.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{
@@ -65,7 +66,7 @@ impl Scheduler {
     /// Sees to it that every declared schedule has a page it is or will be on.
     fn make_room(&mut self, now: Moment) {
         let known = self.pages.iter().flat_map(|known| &known.page.entries);
-        let known: std::collections::BTreeSet<&str> = known.map(Entry::name).collect();
+        let known: BTreeSet<&str> = known.map(Entry::name).collect();
         let new = self.declared.0.keys().filter(|name| !known.contains(name.as_str())).count();
         let room = |known: &KnownPage| ENTRIES_MAX.saturating_sub(known.page.entries.len());
         while self.pages.iter().map(room).sum::<usize>() < new {
@@ -79,12 +80,14 @@ impl Scheduler {
     fn turn_page(&mut self, number: usize, now: Moment, wall_ms: u64, actions: &mut Vec<Action>) {
         let known = &self.pages[number];
         let is_held = now < known.held_until || !matches!(known.state, PageState::Settled);
-        let has_ended = || self.ended.keys().any(|it| known.page.entry(&it.schedule).is_some());
         let is_due = known.due_ms.is_some_and(|due_ms| due_ms <= wall_ms);
-        if is_held || !(is_due || has_ended()) {
+        let lingers = known.lingers_for(now) > Duration::ZERO && !is_due;
+        // Hundreds of ends may come while a page waits: they are not looked for again with each.
+        let waits_on = lingers && known.is_lingering;
+        if is_held || waits_on || !(is_due || self.has_ended(&known.page)) {
             return;
         }
-        if known.lingers_for(now) > Duration::ZERO && !is_due {
+        if lingers {
             // The ends that come meanwhile are recorded with the next write.
             self.pages[number].is_lingering = true;
             return;
@@ -111,15 +114,20 @@ impl Scheduler {
         }
     }
 
+    /// Are there ends of attempts whose schedules are on this page?
+    fn has_ended(&self, page: &Page) -> bool {
+        // They are in the order of the names.
+        let ended: Vec<&str> = self.ended.keys().map(|it| it.schedule.as_str()).collect();
+        let mut running = page.entries.iter().filter(|entry| !entry.running.is_empty());
+        !ended.is_empty() && running.any(|entry| ended.binary_search(&entry.name()).is_ok())
+    }
+
     /// All that is to be done with the schedules of a page now.
     fn change(&mut self, number: usize, page: &mut Page, wall_ms: u64) -> Vec<crate::event::Event> {
         let mut step =
             Step { now_ms: wall_ms, claimant: self.claimant, node: &self.node, events: Vec::new() };
-        for (attempt, end) in &self.ended {
-            let AttemptId { schedule, run, attempt } = attempt;
-            if let Some(entry) = page.entry_mut(schedule) {
-                entry.end_attempt((*run, *attempt), end.clone(), &mut step);
-            }
+        for entry in &mut page.entries {
+            self.record_ends(entry, &mut step);
         }
         if self.is_stopping {
             return step.events;
@@ -147,25 +155,34 @@ impl Scheduler {
         step.events
     }
 
+    /// Records the ends of a schedule's attempts that have ended.
+    fn record_ends(&self, entry: &mut Entry, step: &mut Step<'_>) {
+        if self.ended.is_empty() {
+            return;
+        }
+        let running: Vec<AttemptId> =
+            entry.running.iter().map(|run| entry.attempt_id(run)).collect();
+        for id in running {
+            if let Some(end) = self.ended.get(&id) {
+                entry.end_attempt((id.run, id.attempt), end.clone(), step);
+            }
+        }
+    }
+
     /// Adds the declared schedules that are on no page, as far as this one has room.
     fn add_new(&self, number: usize, page: &mut Page, wall_ms: u64) {
         let others = self.pages.iter().enumerate().filter(|(at, _)| *at != number);
-        let others: Vec<&Page> = others
-            .map(|(_, known)| match &known.state {
-                PageState::Writing(pending) => &pending.page,
-                PageState::Settled | PageState::Unsettled { .. } => &known.page,
-            })
-            .collect();
-        for (name, schedule) in &self.declared.0 {
-            if page.entries.len() >= ENTRIES_MAX {
-                break;
-            }
-            let is_there = page.entry(name).is_some()
-                || others.iter().any(|other| other.entry(name).is_some());
-            if !is_there {
-                page.entries.push(Entry::new(schedule, wall_ms));
-            }
-        }
+        let others = others.map(|(_, known)| match &known.state {
+            PageState::Writing(pending) => &pending.page,
+            PageState::Settled | PageState::Unsettled { .. } => &known.page,
+        });
+        let entries = others.chain([&*page]).flat_map(|page| &page.entries);
+        let known: BTreeSet<&str> = entries.map(Entry::name).collect();
+        let new = self.declared.0.iter().filter(|(name, _)| !known.contains(name.as_str()));
+        let room = ENTRIES_MAX.saturating_sub(page.entries.len());
+        let new: Vec<Entry> =
+            new.take(room).map(|(_, schedule)| Entry::new(schedule, wall_ms)).collect();
+        page.entries.extend(new);
     }
 
     /// When something of a page is due next.
