@@ -29,10 +29,10 @@ use crate::sandbox::Sandbox;
 use measure::{Load, Measured};
 
 /// Where a store is to carry less than all schedules, these numbers are tried.
-const STEPS: [u32; 5] = [10, 50, 100, 200, 300];
+const STEPS: [u32; 4] = [10, 50, 100, 200];
 
-/// Each of these numbers has this part of the time.
-const STEP_PART: u32 = 3;
+/// Each of these numbers has this part of the time: a quarter.
+const STEP_PART: u32 = 4;
 
 /// 99 of 100 runs start this many milliseconds after their slot at the latest.
 const LAG_P99_MS: f64 = 250.0;

@@ -43,8 +43,15 @@ pub fn add_to_report(all: &[Measured], bars: bool, options: &Cron, report: &mut 
     note_carried(all, report);
     report.note(format!(
         "beats: {BEAT_FLOOR_MS} ms of p99 more count as none. COUNTED: by the server, less what it \
-         counts\nwithout schedules. CALLS: reads and writes of pages, by the store handle"
+         counts\nwithout schedules. CALLS: reads and writes of pages, by the leader"
     ));
+    if all.iter().any(|it| it.beats.is_none()) {
+        report.note(
+            "lock a fire: three replicas have all schedules; the one that gets the advisory lock \
+             runs, and\nunlocks. Doubled: a replica asked when another had run and unlocked"
+                .to_owned(),
+        );
+    }
     if options.one_handle {
         report.note("pages and beats shared one store handle".to_owned());
     }
