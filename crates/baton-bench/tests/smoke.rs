@@ -36,6 +36,24 @@ fn a_few_failovers_on_a_server_of_the_bench_s_own_end_well() {
 }
 
 #[test]
+fn schedules_of_every_second_are_counted_and_none_is_doubled() {
+    let bench = Command::new(env!("CARGO_BIN_EXE_baton-bench"))
+        .args(["cron", "--store", "sqlite", "--schedules", "60", "--seconds", "4"])
+        .args(["--no-bars", "--json", "--baton", env!("CARGO_BIN_EXE_baton-under-test")])
+        .output()
+        .expect("it was built for this test");
+    // On a busy machine slots may be late or missed, which is told and no error.
+    let said = String::from_utf8_lossy(&bench.stderr);
+    assert!(matches!(bench.status.code(), Some(0 | 1)), "{said}");
+    let report: Value = serde_json::from_slice(&bench.stdout).expect("it prints JSON alone");
+    let doubled = &report["checks"][0];
+    assert_eq!(doubled["name"], "sqlite, 60: slots doubled", "{report}");
+    assert_eq!(doubled["verdict"], "met", "{report}");
+    let sheets = report["sheets"].as_array().expect("it has tables");
+    assert_eq!(sheets.len(), 3, "{report}");
+}
+
+#[test]
 fn a_program_that_is_not_there_is_named() {
     let bench = Command::new(env!("CARGO_BIN_EXE_baton-bench"))
         .args(["micro", "--baton", "no/such/baton"])

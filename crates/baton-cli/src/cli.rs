@@ -50,9 +50,10 @@ pub struct Cli {
 pub(crate) enum Command {
     /// Show three failovers of real processes: a crash, a resignation and a pause.
     Demo(demo::Arguments),
-    /// Keep a command running on one instance at a time.
+    /// Keep a command running on one instance at a time, or run it on a schedule.
     ///
-    /// Start `baton run -- ./worker` on every instance. The instances elect a leader, and only the
+    /// With --cron or --every, each time is run once, on one of the instances: see below. Without:
+    /// start `baton run -- ./worker` on every instance. The instances elect a leader, and only the
     /// leader runs ./worker; when the leader stops or dies, another instance runs it. The command
     /// should run for as long as the service does, as a consumer of a queue does. When the command
     /// ends, baton hands over and exits, and the next instance runs the command too.

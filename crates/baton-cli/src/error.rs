@@ -62,6 +62,11 @@ pub enum CommandError {
     Broken { id: NodeId },
     #[error(transparent)]
     Build(#[from] BuildError),
+    #[error(
+        "{program} runs other programs, so that its name does not tell schedules apart; give the \
+        schedule a name with --schedule"
+    )]
+    Unnamed { program: String },
     #[error("{flag} has no effect without {other}")]
     Needs { flag: &'static str, other: &'static str },
     #[error("otlp: {0}")]
@@ -120,6 +125,7 @@ impl CommandError {
         match self {
             Self::Config(_)
             | Self::Needs { .. }
+            | Self::Unnamed { .. }
             | Self::Key(_)
             | Self::Simulator(_)
             | Self::Telemetry(_)

@@ -1,6 +1,7 @@
 //! By another wall clock: ten minutes without a process, and the days on which clocks change.
 
 use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::Kind;
 
 use crate::stage::{NOTE, Stage, until};
 
@@ -18,8 +19,8 @@ async fn says(stage: &Stage, text: &str) {
 }
 
 /// The slots that were run, of a schedule of every minute, after ten minutes without a process.
-async fn after_ten_minutes(policy: &[&str]) -> Vec<String> {
-    let stage = Stage::new(None).await;
+async fn after_ten_minutes(kind: Option<Kind>, policy: &[&str]) -> Vec<String> {
+    let stage = Stage::new(kind).await;
     let flags = [&["--cron=* * * * *", "--grace=10s", "--overlap=queue"], policy].concat();
     let mut first = stage.replica_at(ahead("2027-06-01T11:59:58Z"), &flags, NOTE);
     stage.starts(1).await;
@@ -36,15 +37,30 @@ async fn after_ten_minutes(policy: &[&str]) -> Vec<String> {
 async fn ten_minutes_without_a_process_follow_the_policy() {
     let catch_up = ["--misfire=catch-up", "--catch-up-cap=5", "--catch-up-age=3m 45s"];
     let (skip, once, caught_up, capped) = tokio::join!(
-        after_ten_minutes(&["--misfire=skip"]),
-        after_ten_minutes(&["--misfire=once"]),
-        after_ten_minutes(&catch_up),
-        after_ten_minutes(&["--misfire=catch-up", "--catch-up-cap=2"]),
+        after_ten_minutes(None, &["--misfire=skip"]),
+        after_ten_minutes(None, &["--misfire=once"]),
+        after_ten_minutes(None, &catch_up),
+        after_ten_minutes(None, &["--misfire=catch-up", "--catch-up-cap=2"]),
     );
     assert_eq!(skip, ["12:00", "12:11"]);
     assert_eq!(once, ["12:00", "12:10", "12:11"]);
     assert_eq!(caught_up, ["12:00", "12:08", "12:09", "12:10", "12:11"]);
     assert_eq!(capped, ["12:00", "12:09", "12:10", "12:11"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_minutes_without_a_process_are_made_up_for_once_on_every_store() {
+    let on = |kind| after_ten_minutes(Some(kind), &["--misfire=once"]);
+    let all = tokio::join!(
+        on(Kind::Postgres),
+        on(Kind::Mariadb),
+        on(Kind::Redis),
+        on(Kind::Etcd),
+        on(Kind::Ministack),
+    );
+    for slots in [all.0, all.1, all.2, all.3, all.4] {
+        assert_eq!(slots, ["12:00", "12:10", "12:11"]);
+    }
 }
 
 /// The runs of a nightly schedule around a change of the clock, of a process that starts shortly

@@ -13,6 +13,12 @@ use crate::error::CommandError;
 
 const HEADING: &str = "The schedule";
 
+/// Programs that say nothing of what they run.
+const RUN_OTHERS: [&str; 19] = [
+    "ash", "bash", "busybox", "dash", "deno", "docker", "env", "fish", "java", "ksh", "nice",
+    "node", "perl", "php", "python", "ruby", "sh", "sudo", "zsh",
+];
+
 /// The flags of a schedule.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = HEADING)]
@@ -28,7 +34,8 @@ pub struct ScheduleFlags {
     /// Time zone in which the cron expression is read [default: UTC].
     #[arg(long, value_name = "ZONE", requires = "cron")]
     tz: Option<String>,
-    /// Name of the schedule in the namespace [default: the file name of the command].
+    /// Name of the schedule in the namespace [default: the file name of the command; there is none
+    /// for a shell and other programs that run programs].
     #[arg(long, value_name = "NAME")]
     schedule: Option<String>,
     /// Missed slots: run none of them, run one for all of them, or run each of them (catch-up)
@@ -76,7 +83,7 @@ impl ScheduleFlags {
             (None, Some(every)) => format!("@every {}", show_span(every)),
             (None, None) => return self.check_unused().map(|()| None),
         };
-        let mut definition = Definition::new(self.name(program), cron);
+        let mut definition = Definition::new(self.name(program)?, cron);
         if let Some(zone) = &self.tz {
             definition.tz.clone_from(zone);
         }
@@ -106,12 +113,18 @@ impl ScheduleFlags {
         Ok(Some(definition))
     }
 
-    /// A name that people recognise: that of the program's file.
-    fn name(&self, program: &OsStr) -> String {
-        let file = || Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+    /// A name that people recognise: that of the program's file. Two schedules of one shell would
+    /// have the same, and take turns instead of running side by side.
+    fn name(&self, program: &OsStr) -> Result<String, CommandError> {
+        if let Some(name) = &self.schedule {
+            return Ok(name.clone());
+        }
+        let file = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+        if RUN_OTHERS.contains(&file.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')) {
+            return Err(CommandError::Unnamed { program: file.into_owned() });
+        }
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-');
-        let derived = || file().chars().map(|c| if fits(c) { c } else { '-' }).collect();
-        self.schedule.clone().unwrap_or_else(derived)
+        Ok(file.chars().map(|c| if fits(c) { c } else { '-' }).collect())
     }
 
     fn misfire(&self) -> Result<Misfire, CommandError> {
@@ -154,4 +167,35 @@ impl ScheduleFlags {
 
 fn needs(flag: &'static str, other: &'static str) -> CommandError {
     CommandError::Needs { flag, other }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        flags: ScheduleFlags,
+    }
+
+    fn name(program: &str, flags: &[&str]) -> Result<String, String> {
+        let all = ["x", "--cron", "@daily"].iter().chain(flags);
+        let parsed = Program::try_parse_from(all).expect("they are right");
+        let definition = parsed.flags.definition(OsStr::new(program));
+        definition.map(|it| it.expect("a time was given").name).map_err(|it| it.to_string())
+    }
+
+    #[test]
+    fn a_schedule_is_named_after_its_command_unless_that_says_nothing() {
+        assert_eq!(name("./nightly-report", &[]).as_deref(), Ok("nightly-report"));
+        assert_eq!(name("/opt/our reports", &[]).as_deref(), Ok("our-reports"));
+        assert_eq!(name("/bin/sh", &["--schedule", "report"]).as_deref(), Ok("report"));
+        for shell in ["/bin/sh", "python3.11", "bash"] {
+            let refused = name(shell, &[]).expect_err("it says nothing");
+            assert!(refused.contains("give the schedule a name with --schedule"), "{refused}");
+        }
+    }
 }

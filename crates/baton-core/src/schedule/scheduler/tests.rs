@@ -211,6 +211,27 @@ fn a_scheduler_that_stops_sleeps_although_slots_are_due() {
 }
 
 #[test]
+fn an_end_is_recorded_on_the_page_of_its_schedule_alone() {
+    let mut stage = Stage::new(ENTRIES_MAX + 1, 1);
+    let written = |page, version| Input::Written { page, outcome: PageWrite::Written(version) };
+    let _ = stage.handle(Input::Tick);
+    let _ = stage.handle(Input::Read { page: 0, found: None });
+    assert!([0, 1].map(|page| stage.handle(written(page, 1))).iter().all(Vec::is_empty));
+    assert_eq!(stage.at(1_000, Input::Tick).len(), 2, "both pages have slots to claim");
+    let started = [0, 1].map(|page| starts(&stage.handle(written(page, 2))).len());
+    assert_eq!(started, [ENTRIES_MAX, 1]);
+    let last = AttemptId { schedule: format!("tick-{ENTRIES_MAX:03}"), ..attempt(1, 1) };
+    let actions = stage.at(1_100, Input::Ended { attempt: last, end: AttemptEnd::Done });
+    let [Action::Write { page: 1, version: 2, content }] = &actions[..] else {
+        unreachable!("one write is expected, not {actions:?}");
+    };
+    assert!(content.entries[0].running.is_empty());
+    assert!(stage.scheduler.has_unrecorded());
+    let _ = stage.handle(written(1, 3));
+    assert!(!stage.scheduler.has_unrecorded());
+}
+
+#[test]
 fn what_is_not_declared_any_more_is_not_due_and_is_forgotten_after_a_day() {
     let (mut stage, _) = Stage::begun(1);
     let page = written(&stage.at(500, Input::Declare(Arc::default())));
