@@ -3,9 +3,7 @@
 
 use std::path::PathBuf;
 
-use baton::Namespace;
-use baton::once::OnceKey;
-
+use crate::commands::run::term::LED_NAMESPACE;
 use crate::config::{Config, Environment, StoreUrl};
 use crate::error::CommandError;
 
@@ -21,11 +19,8 @@ pub fn refuse_nested(config: &Config, environment: &Environment) -> Result<(), C
     else {
         return Ok(());
     };
-    // The command of `baton once` finds the namespace it was started in, and the key beside it.
-    let leads = match environment.get("BATON_KEY") {
-        Some(key) => key_namespace(namespace, key),
-        None => namespace.to_owned(),
-    };
+    // A key and a schedule have namespaces of their own, beside the one that was configured.
+    let leads = environment.get(LED_NAMESPACE).unwrap_or(namespace);
     let is_apart = !config.settings.enabled || config.namespace.as_str() != leads;
     if is_apart || !is_same_store(&config.store, &StoreUrl::new(store)) {
         return Ok(());
@@ -33,12 +28,6 @@ pub fn refuse_nested(config: &Config, environment: &Environment) -> Result<(), C
     let (node, epoch) = (node.to_owned(), epoch.to_owned());
     let (namespace, store) = (config.namespace.clone(), config.store.clone());
     Err(CommandError::Nested { node, epoch, namespace, store })
-}
-
-/// The namespace in which a key is decided.
-fn key_namespace(namespace: &str, key: &str) -> String {
-    let key = Namespace::new(namespace).ok().and_then(|it| OnceKey::new(&it, key).ok());
-    key.map_or_else(String::new, |key| key.namespace().to_string())
 }
 
 /// Do both name the same store, whatever the password and however it is given?

@@ -14,6 +14,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton::clock::Window;
 use baton::plugins::schedules::{CutOff, ScheduledRun, ScheduledWork};
 use baton::{Namespace, PluginError, async_trait};
 use baton_store::clock::{Clock, SystemClock};
@@ -89,8 +90,9 @@ async fn supervise(
     run: &ScheduledRun,
     (guards, grace): (&GuardPool, Duration),
 ) -> Result<(), PluginError> {
+    let window = start.window;
     guard.start(start).map_err(CommandFailed::NoGuard)?;
-    let ended = until_stopped(&mut guard, run, grace).await;
+    let ended = until_stopped(&mut guard, run, (window, grace)).await;
     guards.put(guard);
     match ended? {
         Some(Ok(Ending::Code(0))) => Ok(()),
@@ -101,14 +103,14 @@ async fn supervise(
     }
 }
 
-/// How the command ended; `None` if the guard stopped it by itself, or was lost.
+/// How the command ended by itself; `None` if it was stopped, or the guard was lost. A command that
+/// was stopped is not done, whatever code it ends with.
 async fn until_stopped(
     guard: &mut Guard,
     run: &ScheduledRun,
-    grace: Duration,
+    (mut window, grace): (Window, Duration),
 ) -> io::Result<Option<Result<Ending, String>>> {
     let term = run.term();
-    let mut window = term.window();
     let (mut is_told, mut is_term_over) = (false, false);
     let mut ended = None;
     loop {
@@ -116,14 +118,12 @@ async fn until_stopped(
             biased;
             report = guard.next() => match report {
                 Report::Started { .. } => {}
-                Report::FailedToStart { error } => ended = Some(Err(error)),
-                Report::Exited(how) => ended = Some(Ok(how)),
+                // The guard keeps the deadlines too, and may be the first to stop it.
+                Report::FailedToStart { error } if term.may_start_work() => ended = Some(Err(error)),
+                Report::Exited(how) if !is_told && term.may_start_work() => ended = Some(Ok(how)),
+                Report::FailedToStart { .. } | Report::Exited(_) => {}
                 Report::Lost { .. } => return Ok(None),
-                Report::Stopped => {
-                    // The guard keeps the deadlines too, and may be the first to stop it.
-                    let by_itself = !is_told && !term.may_start_work();
-                    return Ok(ended.filter(|it| !by_itself || matches!(it, Ok(Ending::Code(0)))));
-                }
+                Report::Stopped => return Ok(ended),
             },
             _ = term.lost(), if !is_term_over => {
                 (is_told, is_term_over) = (true, true);

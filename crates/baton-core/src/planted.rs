@@ -143,6 +143,7 @@ mod active {
             PlacedTwice: "a schedule that may be on one page already is put on another",
             StopsInATightLoop: "a scheduler that is told to stop is woken again and again",
             LoadsInATightLoop: "a scheduler that reads a page is woken again and again",
+            RequestsOverlap: "a page is asked for again while a request for it is under way",
             RetriesForgotten: "a run that failed is not tried again",
         }
         Once {

@@ -61,6 +61,6 @@ pub use client_url::client_url;
 pub use driver::IncompatibleSchema;
 pub use fence_error::FenceError;
 pub use hosts::server_hosts;
-pub use open::{open, open_to_read};
+pub use open::{memory, open, open_to_read};
 pub use open_error::OpenError;
 pub use shown::{shown, without_secrets};

@@ -99,8 +99,8 @@ pub(crate) fn is_scheme(scheme: &str) -> bool {
     SCHEMES.iter().any(|(known, _, _)| *known == scheme)
 }
 
-/// A store that only its handle can see, empty at first.
-fn memory() -> MemoryStore {
+/// A store that only its handle can see, empty at first: what `memory://` opens.
+pub fn memory() -> MemoryStore {
     let capabilities = [Capability::Push, Capability::MemberAge, Capability::Counters].into();
     let (name, class) = ("memory".to_owned(), Class::SingleServer);
     let declaration = Declaration { name, class, expiry: ExpiryClock::Store, capabilities };

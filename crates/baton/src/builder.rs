@@ -320,10 +320,14 @@ impl NodeBuilder {
         let plugins = PluginSet::new(runtime, settings.clone());
         self.plugins.into_iter().try_for_each(|plugin| plugins.add(plugin))?;
         self.services.into_iter().try_for_each(|it| plugins.add_service(it).map(drop))?;
-        let jobs = Arc::<Jobs>::default();
+        let records: Arc<dyn Store> = match settings.enabled {
+            true => counted.clone(),
+            false => Arc::new(baton_drivers::memory()),
+        };
+        let jobs = Arc::new(Jobs::new(self.schedule_store.filter(|_| settings.enabled)));
         if !self.jobs.is_empty() {
             jobs.add(self.jobs)?;
-            schedules::host(&plugins, &jobs, self.schedule_store)?;
+            schedules::host(&plugins, &jobs)?;
         }
         let shared = Arc::new(Shared {
             task_id: host.next_task_id(),
@@ -336,6 +340,7 @@ impl NodeBuilder {
             profile,
             settings,
             store: counted.clone(),
+            records,
             counted,
             counts,
             inbox: host.inbox.clone(),

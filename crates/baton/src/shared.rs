@@ -37,6 +37,9 @@ pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
     /// The store, every call counted.
     pub(crate) store: Arc<dyn Store>,
+    /// Where schedules and work that is done once are recorded: the store, or, in single-instance
+    /// mode, which has no store, the memory of this process.
+    pub(crate) records: Arc<dyn Store>,
     /// The same, to be asked for the counts.
     pub(crate) counted: Arc<Wrapped<Count>>,
     pub(crate) counts: Arc<NodeCounts>,

@@ -9,6 +9,9 @@ use tokio::sync::watch;
 
 use super::Guard;
 
+/// How many guards are kept for further commands. One that is dropped ends by itself.
+const IDLE_MAX: usize = 16;
+
 /// Idle guards, and what it takes to start another.
 #[derive(Default)]
 pub struct GuardPool {
@@ -29,8 +32,16 @@ impl GuardPool {
 
     /// A guard without a command: an idle one, or a new one. Waits until the node is known.
     pub async fn take(&self) -> io::Result<Guard> {
-        if let Some(guard) = self.idle().pop() {
-            return Ok(guard);
+        while let Some(mut guard) = { self.idle().pop() } {
+            // One that was killed meanwhile reports that, and one that is well reports nothing.
+            let is_lost = tokio::select! {
+                biased;
+                _ = guard.next() => true,
+                () = std::future::ready(()) => false,
+            };
+            if !is_lost {
+                return Ok(guard);
+            }
         }
         let mut node = self.node.subscribe();
         let known = node.wait_for(Option::is_some).await.map(|node| node.clone());
@@ -42,8 +53,9 @@ impl GuardPool {
 
     /// Takes a guard back whose command has stopped.
     pub fn put(&self, guard: Guard) {
-        if !guard.is_lost() {
-            self.idle().push(guard);
+        let mut idle = self.idle();
+        if !guard.is_lost() && idle.len() < IDLE_MAX {
+            idle.push(guard);
         }
     }
 

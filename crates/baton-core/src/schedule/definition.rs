@@ -19,7 +19,10 @@ pub const WAITING_MAX: usize = 100;
 /// The largest number of retries.
 pub const RETRIES_MAX: u32 = 100;
 
-/// The longest spans: of jitter, and of a run.
+/// The longest expression, and the longest name of a time zone, in bytes.
+const TEXT_BYTES_MAX: usize = 200;
+
+/// The longest jitter.
 const JITTER_MAX: Duration = Duration::from_secs(86_400);
 
 /// What becomes of slots that were missed, because no leader was there or none could act.
@@ -217,6 +220,12 @@ impl Definition {
         if self.retries > RETRIES_MAX {
             let (given, most) = (self.retries.to_string(), RETRIES_MAX.to_string());
             return refuse("retries", given, "0", most);
+        }
+        for (field, text) in [("cron", &self.cron), ("tz", &self.tz)] {
+            if text.len() > TEXT_BYTES_MAX {
+                let (given, most) = (text.len(), TEXT_BYTES_MAX);
+                return refuse(field, format!("{given} bytes long"), "1", format!("{most} bytes"));
+            }
         }
         if let Misfire::CatchUp { cap, .. } = self.misfire
             && !(1..=WAITING_MAX as u32).contains(&cap)

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::Entry;
+use super::entry::{Claimant, Entry};
 use crate::ids::BootId;
 
 /// The format of the pages that this version writes.
@@ -19,7 +19,7 @@ pub const ENTRIES_MAX: usize = 50;
 pub const PAGES_MAX: usize = 64;
 
 /// The largest page, in bytes.
-const BYTES_MAX: usize = 256 * 1_024;
+const BYTES_MAX: usize = 1_000_000;
 
 /// One of the documents that keep schedules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,13 +37,15 @@ pub struct Page {
 pub struct WriterId {
     /// The process.
     pub boot: BootId,
-    /// Which of its writes.
+    /// The scheduler; epoch 0 for a person's edit.
+    pub claimant: Claimant,
+    /// Which of the scheduler's writes, or of the process's edits.
     pub number: u64,
 }
 
 impl Default for WriterId {
     fn default() -> Self {
-        Self { boot: BootId(0), number: 0 }
+        Self { boot: BootId(0), claimant: Claimant::default(), number: 0 }
     }
 }
 

@@ -55,6 +55,13 @@ pub enum Fact<'a> {
     },
     /// A scheduler that had nothing to do wants to be woken at once.
     WokenInVain(Epoch),
+    /// A scheduler asks for a page while a request for that page is under way.
+    AskedTwice {
+        /// Of which term.
+        epoch: Epoch,
+        /// Which page.
+        page: usize,
+    },
     /// The calm is over.
     Calm(&'a CalmState<'a>),
 }

@@ -147,7 +147,7 @@ impl Call<'_> {
         F: Future<Output = Result<(), PluginError>>,
     {
         let mut limit = pin!(reached(self.once.timeout));
-        let records = OnceRecords::new(self.base.shared.store.clone(), self.key.clone());
+        let records = OnceRecords::new(self.base.shared.records.clone(), self.key.clone());
         let found = tokio::select! {
             biased;
             found = records.read_patiently(|_| {}) => found?,
@@ -237,6 +237,10 @@ where
     W: FnMut(OnceRun) -> F,
     F: Future<Output = Result<(), PluginError>>,
 {
+    // Between the claim and this the term may have ended.
+    if !run.term().may_start_work() {
+        return WorkEnd::CutOff;
+    }
     let mut working = pin!(work(run.clone()));
     let stopped = async {
         run.term().lost().await;
@@ -244,8 +248,8 @@ where
     };
     tokio::select! {
         biased;
-        done = &mut working => WorkEnd::Done(done),
         () = stopped => WorkEnd::CutOff,
+        done = &mut working => WorkEnd::Done(done),
         () = &mut limit => WorkEnd::TimedOut,
     }
 }

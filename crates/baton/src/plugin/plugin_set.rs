@@ -144,11 +144,6 @@ impl PluginSet {
         Ok(())
     }
 
-    /// Is there a plugin or a service of this name?
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.members().registered().any(|it| it.name == name)
-    }
-
     fn members(&self) -> MutexGuard<'_, Members> {
         self.members.lock().expect("no holder panics")
     }

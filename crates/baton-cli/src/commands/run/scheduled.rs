@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use baton::plugins::schedules::{Definition, ScheduledJob, own_namespace};
-use baton::{Event, Events, Node};
+use baton::{Departure, Event, Events, Node, Stamped};
 
 use super::Arguments;
+use super::term::{Request, Signals};
 use crate::commands::serve::departed;
 use crate::error::{CommandError, Exit};
 use crate::guard::{GuardPool, reap_orphans};
@@ -23,6 +24,7 @@ pub async fn run(arguments: &Arguments, definition: Definition) -> Result<Exit, 
     // Schedules of other commands have other nodes: one leader could not run them all.
     config.namespace = own_namespace(&given, &definition.name)
         .map_err(|invalid| CommandError::Schedule(invalid.into()))?;
+    let mut signals = Signals::listen().map_err(CommandError::system("no signals"))?;
     let store = node::store(&config).await?;
     let telemetry = node::Telemetry::of(&config)?;
     let guards = Arc::<GuardPool>::default();
@@ -42,13 +44,12 @@ pub async fn run(arguments: &Arguments, definition: Definition) -> Result<Exit, 
     node::introduce(&node, notice.as_ref(), least);
     let departure = tokio::select! {
         biased;
-        departure = node.until_signalled() => departure,
+        departure = until_stopped(&node, &mut signals) => departure,
         () = tell(&node, &mut events, least) => unreachable!("it goes on for ever"),
         never = reap_orphans() => match never {},
     };
-    let departure = departure.map_err(CommandError::system("no signals"))?;
     while let Some(stamped) = events.try_next() {
-        say(&stamped.event, least);
+        say(&stamped, least);
     }
     guards.close().await;
     departed(&node, departure)
@@ -60,11 +61,7 @@ async fn tell(node: &Node, events: &mut Events, least: Level) {
         log::info(&format!("node {} stands by", node.id()));
     }
     while let Some(stamped) = events.next().await {
-        if log::format() == log::Format::Json {
-            log::event_from(&stamped, least);
-        } else {
-            say(&stamped.event, least);
-        }
+        say(&stamped, least);
         if let Event::StoreRejected | Event::BreakerOpen { .. } = stamped.event {
             let problem = node.last_store_error();
             problem.iter().for_each(|problem| log::error(&problem.to_string()));
@@ -73,7 +70,24 @@ async fn tell(node: &Node, events: &mut Events, least: Level) {
     std::future::pending::<()>().await;
 }
 
-fn say(event: &Event, least: Level) {
+/// Waits for a signal to end, and leaves. The others have no command to go to: several may run, or
+/// none.
+async fn until_stopped(node: &Node, signals: &mut Signals) -> Departure {
+    loop {
+        tokio::select! {
+            asked = signals.next() => if asked == Request::Stop {
+                return node.leave().await;
+            },
+            departure = node.left() => return departure,
+        }
+    }
+}
+
+fn say(stamped: &Stamped, least: Level) {
+    if log::format() == log::Format::Json {
+        return log::event_from(stamped, least);
+    }
+    let event = &stamped.event;
     let is_worth_a_line = matches!(
         event,
         Event::ScheduleStarted { .. }
@@ -83,7 +97,7 @@ fn say(event: &Event, least: Level) {
             | Event::CoordinatorDemoted { .. }
             | Event::PluginFailed { .. }
     );
-    if log::format() == log::Format::Json || !is_worth_a_line || event.level() < least {
+    if !is_worth_a_line || event.level() < least {
         return;
     }
     match event.level() {

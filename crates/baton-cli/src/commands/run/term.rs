@@ -120,17 +120,22 @@ const NOT_STARTED: i32 = 127;
 /// The signal that no process can ignore.
 const KILLED: i32 = 9;
 
+/// Names the namespace whose leader runs the command, and whose terms `BATON_EPOCH` counts: that of a
+/// key or of a schedule may be another than the one that was configured.
+pub const LED_NAMESPACE: &str = "BATON_LED_NAMESPACE";
+
 /// What a command finds in its environment, whatever it is run for.
 pub fn environment(
     node: &Node,
     namespace: &Namespace,
     store: &str,
     term: &Leadership,
-) -> [(&'static str, String); 4] {
+) -> [(&'static str, String); 5] {
     [
         ("BATON_EPOCH", term.epoch().to_string()),
         ("BATON_NODE_ID", node.id().to_string()),
         ("BATON_NAMESPACE", namespace.to_string()),
+        (LED_NAMESPACE, node.namespace().to_string()),
         ("BATON_STORE", store.to_owned()),
     ]
 }

@@ -6,6 +6,8 @@ use crate::schedule::definition::{Schedule, WAITING_MAX};
 use crate::schedule::due::MissedSlots;
 use crate::schedule::slot::RunId;
 
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+
 /// Why a schedule was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -102,13 +104,18 @@ impl Entry {
         Ok(())
     }
 
-    /// Slots are due again, from now on: those of the pause are not made up for.
+    /// Slots are due again, from now on: those of the pause are not made up for. If the last slot
+    /// was one of a clock that was more than a day ahead, they are due from now on all the same.
     pub fn resume(&mut self, schedule: &Schedule, now_ms: u64) -> Result<(), EditRefused> {
         if self.paused_ms.take().is_none() {
             return Err(EditRefused::NotPaused { name: self.name().to_owned() });
         }
+        let from_ms = match self.last.at_ms {
+            last if last > now_ms.saturating_add(DAY_MS) => now_ms,
+            last => last.max(now_ms),
+        };
         if !planted!(ResumeMakesUp) {
-            self.last = schedule.recurrence.moment(now_ms.max(self.last.at_ms));
+            self.last = schedule.recurrence.moment(from_ms);
         }
         self.revision += 1;
         Ok(())

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::definition::{Definition, Schedule};
 use super::due::MissedSlots;
+use super::page::WriterId;
 use super::slot::{RunId, Slot};
 use crate::event::Event;
 use crate::ids::NodeId;
@@ -58,6 +59,10 @@ pub struct Entry {
     /// forgotten after a while.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undeclared_ms: Option<u64>,
+    /// The last edit that a person made, by its write. A person's process that got no answer finds
+    /// out by this whether its edit was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_by: Option<WriterId>,
     /// What is to be run as soon as it may, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<RunId>,
@@ -100,6 +105,7 @@ impl Entry {
             last: schedule.recurrence.moment(now_ms),
             paused_ms: None,
             undeclared_ms: None,
+            edited_by: None,
             waiting: Vec::new(),
             running: Vec::new(),
             history: VecDeque::new(),

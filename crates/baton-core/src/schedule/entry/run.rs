@@ -17,7 +17,9 @@ pub struct AttemptId {
 }
 
 /// A scheduler, among all that a namespace ever had. A later one is greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Claimant {
     /// Its term.
     pub epoch: Epoch,

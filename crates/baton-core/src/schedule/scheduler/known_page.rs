@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{LOOK_EVERY, Page};
 use crate::event::Event;
+use crate::planted::planted;
 use crate::time::Moment;
 
 /// Ends of attempts are recorded together when they come this shortly after a write.
@@ -27,14 +28,18 @@ pub(super) struct KnownPage {
     pub(super) due_ms: Option<u64>,
     /// Are there ends of attempts that wait for others?
     pub(super) is_lingering: bool,
+    /// Was a person's edit heard of while a request was under way?
+    pub(super) is_edited: bool,
 }
 
 #[derive(Debug)]
 pub(super) enum PageState {
     /// Known.
     Settled,
-    /// It is being read, or is to be.
-    Unsettled { is_asked: bool },
+    /// It is to be read.
+    Unsettled,
+    /// It is being read.
+    Reading,
     /// A changed copy is being written.
     Writing(Box<PendingWrite>),
 }
@@ -52,13 +57,18 @@ impl KnownPage {
         Self {
             version: 0,
             page: Page::default(),
-            state: PageState::Unsettled { is_asked: false },
+            state: PageState::Unsettled,
             known_at: now,
             written_at: None,
             held_until: now,
             due_ms: None,
             is_lingering: false,
+            is_edited: false,
         }
+    }
+
+    pub(super) fn is_being_read(&self) -> bool {
+        matches!(self.state, PageState::Reading)
     }
 
     pub(super) fn settle(&mut self, now: Moment) {
@@ -68,18 +78,34 @@ impl KnownPage {
         self.due_ms = Some(0);
     }
 
-    /// It has to be read again, unless a write is under way, whose answer tells.
+    /// It has to be read again: the request for it was answered, or there is none.
     pub(super) fn unsettle(&mut self, from: Moment) {
-        if !matches!(self.state, PageState::Writing(_)) {
-            self.state = PageState::Unsettled { is_asked: false };
-            self.held_until = from;
+        self.state = PageState::Unsettled;
+        self.held_until = from;
+    }
+
+    /// A person may have changed it. The answer to a request that is under way may be older than
+    /// that: then it is read once more.
+    pub(super) fn edited(&mut self, now: Moment) {
+        match self.state {
+            PageState::Reading | PageState::Writing(_) if !planted!(RequestsOverlap) => {
+                self.is_edited = true;
+            }
+            _ => self.unsettle(now),
+        }
+    }
+
+    /// Reads it once more, if it was edited while a request was under way.
+    pub(super) fn look_for_edits(&mut self, now: Moment) {
+        if std::mem::take(&mut self.is_edited) && matches!(self.state, PageState::Settled) {
+            self.unsettle(now);
         }
     }
 
     pub(super) fn wakes_after(&self, now: Moment, wall_ms: u64, decides: bool) -> Duration {
         match self.state {
-            PageState::Writing(_) | PageState::Unsettled { is_asked: true } => LOOK_EVERY,
-            PageState::Unsettled { is_asked: false } => self.held_until.since(now),
+            PageState::Writing(_) | PageState::Reading => LOOK_EVERY,
+            PageState::Unsettled => self.held_until.since(now),
             PageState::Settled if !decides => (self.known_at + LOOK_EVERY).since(now),
             PageState::Settled => {
                 let look = (self.known_at + LOOK_EVERY).since(now);

@@ -196,19 +196,16 @@ impl Scheduler {
         !self.is_over && !self.ended.is_empty()
     }
 
-    /// The pages as they are known, for reports.
-    pub fn pages(&self) -> impl Iterator<Item = &Page> {
-        self.pages.iter().map(|known| &known.page)
-    }
-
     /// Takes in what happened, and returns what is to be done.
+    #[must_use]
     pub fn handle(&mut self, now: Moment, wall_ms: u64, input: Input) -> Vec<Action> {
         let mut actions = Vec::new();
         match input {
             Input::Tick => {}
             Input::Read { page, found } => self.take_reading(page, found, now, &mut actions),
             Input::Unread { page } => {
-                if let Some(known) = self.pages.get_mut(page) {
+                let known = self.pages.get_mut(page);
+                if let Some(known) = known.filter(|it| it.is_being_read()) {
                     known.unsettle(now + PAUSE);
                 }
             }
@@ -225,11 +222,7 @@ impl Scheduler {
                 self.is_undeclared = true;
             }
             Input::Stop => self.is_stopping = true,
-            Input::Edited => {
-                for known in &mut self.pages {
-                    known.unsettle(now);
-                }
-            }
+            Input::Edited => self.pages.iter_mut().for_each(|known| known.edited(now)),
         }
         self.turn(now, wall_ms, &mut actions);
         actions
@@ -242,7 +235,8 @@ impl Scheduler {
         now: Moment,
         actions: &mut Vec<Action>,
     ) {
-        let Some(known) = self.pages.get_mut(number) else { return };
+        let known = self.pages.get_mut(number);
+        let Some(known) = known.filter(|known| known.is_being_read()) else { return };
         let is_last = found.is_none();
         (known.version, known.page) = found.unwrap_or_default();
         known.settle(now);
@@ -258,6 +252,7 @@ impl Scheduler {
             }
         }
         self.follow(number, actions);
+        self.pages[number].look_for_edits(now);
     }
 
     fn written(
@@ -280,6 +275,7 @@ impl Scheduler {
                 known.written_at = Some(now);
                 actions.extend(pending.events.into_iter().map(Action::Tell));
                 self.follow(number, actions);
+                self.pages[number].look_for_edits(now);
             }
             PageWrite::Conflict if planted!(EditRacesFire) => {
                 known.version += 1;
@@ -335,6 +331,10 @@ impl Scheduler {
             }
         }
         self.forget_recorded(number);
+        // A new page waits for the one before it.
+        if let Some(next) = self.pages.get_mut(number + 1).filter(|next| next.version == 0) {
+            next.due_ms = Some(0);
+        }
     }
 
     /// Attempts whose end a page has recorded are of no interest any more.
@@ -357,6 +357,9 @@ impl Scheduler {
 
     /// How long until there is something to do, unless an input comes before.
     pub fn wakes_after(&self, now: Moment, wall_ms: u64) -> Duration {
+        if self.is_over {
+            return LOOK_EVERY;
+        }
         // Nothing is decided before all pages are known: then a page wakes it only to be read.
         let decides = (self.is_loaded && !self.is_undeclared) || planted!(LoadsInATightLoop);
         let waits = self.pages.iter().map(|known| known.wakes_after(now, wall_ms, decides));
@@ -365,7 +368,7 @@ impl Scheduler {
 
     fn next_writer(&mut self) -> WriterId {
         self.writes += 1;
-        WriterId { boot: self.boot, number: self.writes }
+        WriterId { boot: self.boot, claimant: self.claimant, number: self.writes }
     }
 }
 

@@ -171,22 +171,43 @@ fn many_schedules_have_several_pages() {
     let mut stage = Stage::new(ENTRIES_MAX + 1, 1);
     let _ = stage.handle(Input::Tick);
     let actions = stage.handle(Input::Read { page: 0, found: None });
-    let sizes = actions.iter().map(|action| match action {
-        Action::Write { content, .. } => content.entries.len(),
-        other => unreachable!("only writes are expected, not {other:?}"),
-    });
-    assert_eq!(sizes.collect::<Vec<_>>(), [ENTRIES_MAX, 1]);
+    assert_eq!(written(&actions).entries.len(), ENTRIES_MAX);
+    // The second page is written when the first one is there.
+    let actions = stage.handle(done(1));
+    let [Action::Write { page: 1, version: 0, content }] = &actions[..] else {
+        unreachable!("one write is expected, not {actions:?}");
+    };
+    assert_eq!(content.entries.len(), 1);
 }
 
 #[test]
 fn a_schedule_that_a_page_without_an_answer_may_have_is_put_on_no_other() {
     let mut stage = Stage::new(ENTRIES_MAX + 1, 1);
     let _ = stage.handle(Input::Tick);
-    let _ = stage.handle(Input::Read { page: 0, found: None });
+    let first = written(&stage.handle(Input::Read { page: 0, found: None }));
     let unknown = Input::Written { page: 0, outcome: PageWrite::Unknown };
     assert_eq!(stage.handle(unknown), [Action::Read { page: 0 }]);
-    let second = Input::Written { page: 1, outcome: PageWrite::Written(1) };
-    assert_eq!(stage.handle(second), [], "the second page has all that it is to have");
+    let actions = stage.handle(Input::Read { page: 0, found: Some((1, first)) });
+    let [Action::Write { page: 1, content, .. }] = &actions[..] else {
+        unreachable!("one write is expected, not {actions:?}");
+    };
+    assert_eq!(content.entries.len(), 1, "the second page has the one that has no room");
+}
+
+#[test]
+fn a_page_has_one_request_under_way_and_is_read_again_for_an_edit_meanwhile() {
+    let (mut stage, page) = Stage::begun(1);
+    assert_eq!(stage.at(100, Input::Edited), [Action::Read { page: 0 }]);
+    assert!(stage.handle(Input::Edited).is_empty(), "it is being read");
+    let read = || Input::Read { page: 0, found: Some((1, page.clone())) };
+    assert_eq!(stage.handle(read()), [Action::Read { page: 0 }]);
+    assert!(stage.handle(read()).is_empty());
+    assert!(stage.handle(read()).is_empty(), "it was not asked for");
+    // The same for an edit during a write.
+    written(&stage.at(1_000, Input::Tick));
+    assert!(stage.handle(Input::Edited).is_empty());
+    let actions = stage.handle(done(2));
+    assert_eq!(actions.last(), Some(&Action::Read { page: 0 }));
 }
 
 #[test]
@@ -216,7 +237,8 @@ fn an_end_is_recorded_on_the_page_of_its_schedule_alone() {
     let written = |page, version| Input::Written { page, outcome: PageWrite::Written(version) };
     let _ = stage.handle(Input::Tick);
     let _ = stage.handle(Input::Read { page: 0, found: None });
-    assert!([0, 1].map(|page| stage.handle(written(page, 1))).iter().all(Vec::is_empty));
+    assert_eq!(stage.handle(written(0, 1)).len(), 1, "the second page is written then");
+    assert!(stage.handle(written(1, 1)).is_empty());
     assert_eq!(stage.at(1_000, Input::Tick).len(), 2, "both pages have slots to claim");
     let started = [0, 1].map(|page| starts(&stage.handle(written(page, 2))).len());
     assert_eq!(started, [ENTRIES_MAX, 1]);

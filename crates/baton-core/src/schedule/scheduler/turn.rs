@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{
-    Action, AttemptId, ENTRIES_MAX, KnownPage, LOOK_EVERY, Page, PageState, PendingWrite, Scheduler,
+    Action, AttemptId, ENTRIES_MAX, KnownPage, LOOK_EVERY, PAGES_MAX, Page, PageState,
+    PendingWrite, Scheduler,
 };
 use crate::planted::planted;
 use crate::schedule::entry::{Entry, Step};
@@ -52,12 +53,14 @@ impl Scheduler {
             }
             match &mut known.state {
                 PageState::Settled => {}
-                PageState::Unsettled { is_asked } if !*is_asked && now >= known.held_until => {
-                    *is_asked = true;
+                PageState::Unsettled if now >= known.held_until => {
+                    known.state = PageState::Reading;
                     is_known = false;
                     actions.push(Action::Read { page });
                 }
-                PageState::Unsettled { .. } | PageState::Writing(_) => is_known = false,
+                PageState::Unsettled | PageState::Reading | PageState::Writing(_) => {
+                    is_known = false;
+                }
             }
         }
         is_known
@@ -78,6 +81,10 @@ impl Scheduler {
                 continue;
             }
             let page = taken.iter().position(|taken| *taken < ENTRIES_MAX).unwrap_or(taken.len());
+            if page >= PAGES_MAX {
+                // Schedules that are remembered for a day have taken the room.
+                break;
+            }
             if page == taken.len() {
                 taken.push(0);
             }
@@ -93,6 +100,11 @@ impl Scheduler {
 
     /// Changes a copy of the page as is due, and writes it if it differs.
     fn turn_page(&mut self, number: usize, now: Moment, wall_ms: u64, actions: &mut Vec<Action>) {
+        // A page that exists without the one before it would not be found again.
+        if number > 0 && self.pages[number - 1].version == 0 {
+            self.pages[number].due_ms = None;
+            return;
+        }
         let known = &self.pages[number];
         let is_held = now < known.held_until || !matches!(known.state, PageState::Settled);
         let is_due = known.due_ms.is_some_and(|due_ms| due_ms <= wall_ms);

@@ -33,6 +33,7 @@ pub fn entry(schedule: &Schedule) -> Entry {
         last: schedule.recurrence.moment(START_MS),
         paused_ms: None,
         undeclared_ms: None,
+        edited_by: None,
         waiting: Vec::new(),
         running: Vec::new(),
         history: std::collections::VecDeque::new(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::ids::BootId;
 use baton_core::schedule::page::WriterId;
-use baton_core::schedule::{EditRefused, Entry, Page};
+use baton_core::schedule::{Claimant, EditRefused, Entry, Page};
 use baton_core::time::whole_ms;
 use baton_store::WriteOutcome;
 
@@ -73,7 +73,7 @@ impl World {
         }
         self.edits += 1;
         let boot = BootId(u128::MAX - u128::from(self.edits));
-        content.writer = WriterId { boot, number: 1 };
+        content.writer = WriterId { boot, claimant: Claimant::default(), number: 1 };
         let takes = self.span_ms(1, 400);
         let changed = (version, content);
         let attempt = EditAttempt { page, schedule, kind, changed, wall_ms, tries };

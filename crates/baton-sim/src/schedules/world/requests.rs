@@ -10,6 +10,7 @@ use baton_store::WriteOutcome;
 
 use super::term::Delivery;
 use super::{Author, Event, World};
+use crate::schedules::fact::Fact;
 use crate::schedules::fault::Fault;
 
 /// After this time without an answer a read has failed and a write is unknown.
@@ -60,7 +61,8 @@ impl World {
         let Some(term) = self.terms.get_mut(&epoch) else { return };
         term.request_numbers += 1;
         let request = term.request_numbers;
-        term.requests.insert(page, request);
+        let is_asked_already = term.requests.insert(page, request).is_some();
+        self.check_one_request(epoch, page, is_asked_already);
         let unanswered = match content {
             Content::Read => Input::Unread { page },
             Content::Write { .. } => Input::Written { page, outcome: PageWrite::Unknown },
@@ -90,6 +92,13 @@ impl World {
             Fate::Arrives | Fate::LosesReply => self.after(way, Event::AtStore(Box::new(message))),
         }
         self.after(TIMEOUT, answer(unanswered));
+    }
+
+    /// Each page has one request under way at most: answers may come in any order.
+    fn check_one_request(&mut self, epoch: Epoch, page: usize, is_asked_already: bool) {
+        if is_asked_already {
+            self.fact(&Fact::AskedTwice { epoch, page });
+        }
     }
 
     fn draw_fate(&mut self) -> Fate {

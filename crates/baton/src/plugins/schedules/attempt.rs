@@ -1,11 +1,13 @@
 //! One attempt: the work runs as a task of its own, until it ends or is stopped.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::schedule::AttemptEnd;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
+use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -23,42 +25,61 @@ enum Stop {
     Replaced,
 }
 
+/// An attempt that is about to start, and what ends it.
+pub(super) struct Attempt {
+    pub(super) work: Arc<dyn ScheduledWork>,
+    pub(super) run: ScheduledRun,
+    /// Ends when no clone of the run exists any more.
+    pub(super) alive: mpsc::Receiver<Infallible>,
+    /// Cancelled when a newer slot replaces it.
+    pub(super) replaced: CancellationToken,
+    pub(super) timeout: Option<Duration>,
+    /// How long it has to end when it is told to stop.
+    pub(super) grace: Duration,
+}
+
 /// Runs an attempt. `None` if it was cut off with its term: the next leader decides what becomes of
 /// it. What ignores its cancellation is waited for all the same.
-pub(super) async fn run_attempt(
-    work: Arc<dyn ScheduledWork>,
-    run: ScheduledRun,
-    replaced: CancellationToken,
-    (timeout, grace): (Option<Duration>, Duration),
-) -> Option<AttemptEnd> {
-    let (term, token) = (run.term.clone(), run.token.clone());
-    let mut task = JoinSet::new();
+pub(super) async fn run_attempt(attempt: Attempt) -> Option<AttemptEnd> {
+    let Attempt { work, run, mut alive, replaced, timeout, grace } = attempt;
+    let term = run.term.clone();
+    // Whatever becomes of this task, what it started is told to stop.
+    let stops = run.token.clone().drop_guard();
     // Between the claim and this the term may have ended.
     if !term.may_start_work() {
-        return None;
+        return Some(AttemptEnd::CutOff);
     }
+    let mut task = JoinSet::new();
     task.spawn(async move { work.run(run).await });
     let stop = tokio::select! {
         biased;
-        done = task.join_next() => return ended(done, None),
+        done = task.join_next() => {
+            alive.recv().await;
+            return ended(done, None);
+        }
         _ = term.lost() => Stop::Term,
         () = replaced.cancelled() => Stop::Replaced,
         () = over(timeout) => Stop::Timeout,
     };
-    token.cancel();
+    drop(stops);
     let by = match stop {
         Stop::Term => last_call(term.stop_by()),
         Stop::Timeout | Stop::Replaced => last_call(SystemClock.now() + grace),
     };
-    tokio::select! {
+    let done = tokio::select! {
         biased;
-        done = task.join_next() => return ended(done, Some(stop)),
-        () = SystemClock.sleep(by.since(SystemClock.now())) => {}
+        done = task.join_next() => done,
+        () = SystemClock.sleep(by.since(SystemClock.now())) => None,
         // The term may end meanwhile, and leave less time than that.
-        () = term_is_over(&term), if stop != Stop::Term => {}
-    }
+        () = term_is_over(&term), if stop != Stop::Term => None,
+    };
     task.abort_all();
-    ended(task.join_next().await, Some(stop))
+    let done = match done {
+        None => task.join_next().await,
+        done => done,
+    };
+    alive.recv().await;
+    ended(done, Some(stop))
 }
 
 async fn over(timeout: Option<Duration>) {
@@ -82,13 +103,11 @@ fn last_call(by: Moment) -> Moment {
 type Done = Option<Result<Result<(), PluginError>, JoinError>>;
 
 fn ended(done: Done, stop: Option<Stop>) -> Option<AttemptEnd> {
-    if let Some(Ok(Err(problem))) = &done
-        && problem.is::<CutOff>()
-    {
-        return (stop != Some(Stop::Term)).then_some(AttemptEnd::CutOff);
-    }
     let message = match done {
         Some(Ok(Ok(()))) => return Some(AttemptEnd::Done),
+        Some(Ok(Err(problem))) if stop.is_none() && problem.is::<CutOff>() => {
+            return Some(AttemptEnd::CutOff);
+        }
         Some(Ok(Err(problem))) => problem.to_string(),
         Some(Err(problem)) => match problem.try_into_panic() {
             Ok(panic) => format!("it panicked: {}", panic_message(&*panic)),

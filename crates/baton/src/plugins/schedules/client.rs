@@ -8,7 +8,7 @@ use baton_core::ids::{BootId, Namespace};
 use baton_core::schedule::own_namespace::{before_own_namespaces, is_own_namespace};
 use baton_core::schedule::page::{PAGES_MAX, Page, WriterId};
 use baton_core::schedule::scheduler::PageWrite;
-use baton_core::schedule::{EditRefused, Entry, InvalidSchedule, RunId};
+use baton_core::schedule::{Claimant, EditRefused, Entry, InvalidSchedule, RunId};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError};
 
@@ -105,7 +105,7 @@ impl Schedules {
     }
 
     pub(crate) fn of(node: &Shared) -> Self {
-        let (store, namespace) = (node.store.clone(), node.namespace.clone());
+        let (store, namespace) = (node.records.clone(), node.namespace.clone());
         let pages = Pages { store, namespace, timeout: node.settings.request_timeout };
         Self { pages, boot: node.boot, own: Some(node.jobs.clone()) }
     }
@@ -138,8 +138,8 @@ impl Schedules {
         let mut own = Vec::new();
         let mut after = before_own_namespaces(namespace);
         while let Some(last) = after.take() {
-            let next = store.namespaces(namespace, Some(last), NAMESPACES_AT_ONCE).await;
-            let next = next.map_err(PagesError::from)?;
+            let next = store.namespaces(namespace, Some(last), NAMESPACES_AT_ONCE);
+            let next = self.pages.in_time(next).await.map_err(PagesError::from)?;
             let count = next.len();
             let found = next.into_iter().take_while(|it| is_own_namespace(namespace, it));
             let before = own.len();
@@ -196,15 +196,20 @@ impl Schedules {
         let mut unanswered: Option<(WriterId, T)> = None;
         for tried in 1..=TRIES_MAX {
             let (number, version, mut page) = page_of(&pages, name).await?;
-            if let Some((_, made)) = unanswered.take().filter(|(by, _)| *by == page.writer) {
+            let unknown = EditRefused::Unknown { name: name.to_owned() };
+            let entry = page.entry_mut(name).ok_or(unknown)?;
+            if let Some((_, made)) =
+                unanswered.take().filter(|(by, _)| entry.edited_by == Some(*by))
+            {
                 self.hint(&pages.namespace).await;
                 return Ok(made);
             }
-            let unknown = EditRefused::Unknown { name: name.to_owned() };
-            let entry = page.entry_mut(name).ok_or(unknown)?;
             let made = edit(entry, SystemClock.wall_ms())?;
             let number_of_edit = EDITS.fetch_add(1, Ordering::Relaxed);
-            page.writer = WriterId { boot: self.boot, number: number_of_edit };
+            let writer =
+                WriterId { boot: self.boot, claimant: Claimant::default(), number: number_of_edit };
+            entry.edited_by = Some(writer);
+            page.writer = writer;
             match pages.write((number, version), &page, None).await? {
                 PageWrite::Written(_) => {
                     self.hint(&pages.namespace).await;
@@ -225,7 +230,7 @@ impl Schedules {
             own.edited.notify_one();
         }
         let store = &self.pages.store;
-        let look: Result<_, StoreError> = store.inspect(namespace).await;
+        let look: Result<_, StoreError> = self.pages.in_time(store.inspect(namespace)).await;
         let holder = look.ok().and_then(|it| it.lease).and_then(|lease| lease.holder);
         if let Some(address) = holder.and_then(|holder| holder.lifeline) {
             // It may be lost.

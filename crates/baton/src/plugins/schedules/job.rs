@@ -1,5 +1,6 @@
 //! A schedule with the work that it runs.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use baton_core::schedule::{
 use baton_core::settings::show_span;
 use baton_core::time::whole_ms;
 use jiff::tz::TimeZone;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::zones;
@@ -19,7 +21,8 @@ use crate::plugin::PluginError;
 /// The work of a schedule. A closure is one; see [`cron`].
 #[async_trait]
 pub trait ScheduledWork: Send + Sync + 'static {
-    /// One attempt of one run. It is told to stop by [`ScheduledRun::stopped`], and cancelled at
+    /// One attempt of one run. `Ok` means that the work is done, also after it was told to stop. It
+    /// is told to stop by [`ScheduledRun::stopped`], and cancelled at
     /// its next `.await` some time later.
     async fn run(&self, run: ScheduledRun) -> Result<(), PluginError>;
 }
@@ -41,14 +44,16 @@ where
 #[error("the run was cut off")]
 pub struct CutOff;
 
-/// One attempt of a run, as its work sees it. As long as a clone of it exists, the term is not
-/// proved to have stopped.
+/// One attempt of a run, as its work sees it. As long as a clone of it exists the attempt has not
+/// ended, and the term is not proved to have stopped.
 #[derive(Clone)]
 pub struct ScheduledRun {
     pub(super) id: AttemptId,
     pub(super) zone: TimeZone,
     pub(super) term: Leadership,
     pub(super) token: CancellationToken,
+    /// The attempt has ended when no clone of the run has one any more.
+    pub(super) _alive: mpsc::Sender<Infallible>,
 }
 
 impl ScheduledRun {

@@ -1,9 +1,11 @@
 //! The jobs that a node declares, which may change while it runs.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use baton_core::schedule::{Declared, InvalidSchedule};
+use baton_store::Store;
 use tokio::sync::{Notify, watch};
 
 use super::job::{ScheduledJob, ScheduledWork};
@@ -14,16 +16,19 @@ pub(crate) struct Jobs {
     work: Mutex<BTreeMap<String, Arc<dyn ScheduledWork>>>,
     /// Raised when a person may have changed a schedule in the store.
     pub(super) edited: Notify,
-}
-
-impl Default for Jobs {
-    fn default() -> Self {
-        let (work, edited) = (Mutex::default(), Notify::new());
-        Self { declared: watch::channel(Arc::default()).0, work, edited }
-    }
+    /// The handle on the store that pages have of their own, if they have one.
+    pub(super) store: Option<Arc<dyn Store>>,
+    /// Does the node have the plugin that runs them?
+    pub(super) is_hosted: AtomicBool,
 }
 
 impl Jobs {
+    /// No jobs. Their pages are read and written through this handle, if one is given.
+    pub(crate) fn new(store: Option<Arc<dyn Store>>) -> Self {
+        let (work, edited, is_hosted) = (Mutex::default(), Notify::new(), AtomicBool::new(false));
+        Self { declared: watch::channel(Arc::default()).0, work, edited, store, is_hosted }
+    }
+
     /// Adds jobs, each under a name of its own.
     pub(crate) fn add(&self, jobs: Vec<ScheduledJob>) -> Result<(), InvalidSchedule> {
         self.change(|declared, work| {

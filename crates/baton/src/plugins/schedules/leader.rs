@@ -6,36 +6,35 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
+use baton_core::protocol::Failure;
 use baton_core::schedule::scheduler::{Action, Input};
 use baton_core::schedule::{AttemptEnd, AttemptId, Scheduler};
-use baton_store::Store;
 use baton_store::clock::{Clock, SystemClock};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::attempt::run_attempt;
+use super::attempt::{Attempt, run_attempt};
 use super::job::ScheduledRun;
 use super::jobs::Jobs;
 use super::pages::{Pages, PagesError};
 use crate::leadership::Leadership;
-use crate::plugin::{Plugin, PluginError, RestartPolicy};
+use crate::plugin::{Plugin, PluginError};
 use crate::service::with_call_budget;
 
 /// The plugin's name.
-pub(super) const NAME: &str = "schedules";
+const NAME: &str = "schedules";
 
 /// Runs the schedules of a node while it leads.
 pub(crate) struct SchedulesPlugin {
     jobs: Arc<Jobs>,
-    /// The store for the pages, if it is not the node's.
-    store: Option<Arc<dyn Store>>,
     /// The term that it worked in last, and how many schedulers that term has had.
     schedulers: Mutex<(Epoch, u32)>,
 }
 
 impl SchedulesPlugin {
-    pub(crate) fn new(jobs: Arc<Jobs>, store: Option<Arc<dyn Store>>) -> Self {
-        Self { jobs, store, schedulers: Mutex::default() }
+    pub(crate) fn new(jobs: Arc<Jobs>) -> Self {
+        Self { jobs, schedulers: Mutex::default() }
     }
 
     /// Which scheduler of its term the next one is.
@@ -53,15 +52,10 @@ impl Plugin for SchedulesPlugin {
         NAME
     }
 
-    /// Its failures are those of pages that it cannot read; another node may have the version that
-    /// can.
-    fn restart_policy(&self) -> RestartPolicy {
-        RestartPolicy::default()
-    }
-
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
         let shared = &term.shared;
-        let store = self.store.clone().unwrap_or_else(|| with_call_budget(&shared.store));
+        let own = self.jobs.store.clone();
+        let store = own.unwrap_or_else(|| with_call_budget(&shared.records));
         let pages = Pages {
             store,
             namespace: shared.namespace.clone(),
@@ -148,7 +142,11 @@ impl Turns<'_> {
                 self.requests.spawn(async move {
                     match pages.read(page).await {
                         Ok(found) => Ok(Input::Read { page, found }),
-                        Err(PagesError::Store(_)) => Ok(Input::Unread { page }),
+                        Err(PagesError::Store(problem))
+                            if problem.failure() != Failure::Rejected =>
+                        {
+                            Ok(Input::Unread { page })
+                        }
                         Err(problem) => Err(problem),
                     }
                 });
@@ -180,17 +178,24 @@ impl Turns<'_> {
             return;
         };
         let timeout = Duration::from_millis(schedule.definition.timeout_ms);
-        let timeout = (!timeout.is_zero()).then_some(timeout);
-        let grace = settings.stop_grace;
+        let (sender, alive) = mpsc::channel(1);
         let run = ScheduledRun {
             id: id.clone(),
             zone: schedule.recurrence.zone(),
             term,
             token: CancellationToken::new(),
+            _alive: sender,
         };
-        self.running.insert(id.clone(), replaced.clone());
-        self.attempts
-            .spawn(async move { (id, run_attempt(work, run, replaced, (timeout, grace)).await) });
+        let attempt = Attempt {
+            work,
+            run,
+            alive,
+            replaced: replaced.clone(),
+            timeout: (!timeout.is_zero()).then_some(timeout),
+            grace: settings.stop_grace,
+        };
+        self.running.insert(id.clone(), replaced);
+        self.attempts.spawn(async move { (id, run_attempt(attempt).await) });
     }
 
     /// What the scheduler is told of an attempt that has ended; nothing if it was cut off.

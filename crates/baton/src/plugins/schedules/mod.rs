@@ -22,11 +22,12 @@ mod pages;
 mod zones;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 pub use baton_core::schedule::own_namespace::own_namespace;
 pub use baton_core::schedule::{
-    AttemptId, Daylight, Definition, EditRefused, Entry, HistoryEntry, InvalidSchedule, Misfire,
-    MissReason, OnCrash, Overlap, RunId, RunOutcome, RunState, Schedule, Slot, UnknownZone,
+    Daylight, Definition, EditRefused, Entry, HistoryEntry, InvalidSchedule, Misfire, MissReason,
+    OnCrash, Overlap, RunId, RunOutcome, RunState, Schedule, Slot, UnknownZone,
 };
 pub use client::{ScheduleError, Schedules, StoredSchedule};
 pub use job::{CutOff, ScheduledJob, ScheduledRun, ScheduledWork, cron};
@@ -50,7 +51,7 @@ impl Node {
     /// when this node leads.
     pub fn set_schedule(&self, job: ScheduledJob) -> Result<(), BuildError> {
         self.shared.jobs.set(job)?;
-        host(&self.shared.plugins, &self.shared.jobs, None)
+        host(&self.shared.plugins, &self.shared.jobs)
     }
 
     /// Removes a job from the running node; what runs of it goes on. False if there is none of this
@@ -61,14 +62,10 @@ impl Node {
 }
 
 /// Adds what runs schedules to a node that has some, if it is not there yet.
-pub(crate) fn host(
-    plugins: &crate::plugin::PluginSet,
-    jobs: &Arc<Jobs>,
-    store: Option<Arc<dyn baton_store::Store>>,
-) -> Result<(), BuildError> {
-    if plugins.has(leader::NAME) {
+pub(crate) fn host(plugins: &crate::plugin::PluginSet, jobs: &Arc<Jobs>) -> Result<(), BuildError> {
+    if jobs.is_hosted.swap(true, Ordering::AcqRel) {
         return Ok(());
     }
-    plugins.add(Arc::new(SchedulesPlugin::new(jobs.clone(), store)))?;
+    plugins.add(Arc::new(SchedulesPlugin::new(jobs.clone())))?;
     plugins.add_service(Arc::new(EditHints(jobs.clone()))).map(drop)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::{Epoch, Namespace};
+use baton_core::protocol::Failure;
 use baton_core::schedule::page::{Page, PageError};
 use baton_core::schedule::scheduler::PageWrite;
 use baton_store::clock::{Clock, SystemClock};
@@ -73,13 +74,16 @@ impl Pages {
             Ok(WriteOutcome::Conflict(_)) => PageWrite::Conflict,
             Ok(WriteOutcome::Fenced) => PageWrite::Fenced,
             Err(StoreError::Unknown { .. }) => PageWrite::Unknown,
-            Err(problem) if fence.is_none() => return Err(problem.into()),
+            // A person must act, and has to be told.
+            Err(problem) if fence.is_none() || problem.failure() == Failure::Rejected => {
+                return Err(problem.into());
+            }
             Err(_) => PageWrite::Failed,
         })
     }
 
     /// What takes longer than a request may is given up: what becomes of it is unknown.
-    async fn in_time<T>(
+    pub(super) async fn in_time<T>(
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
