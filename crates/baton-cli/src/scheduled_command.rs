@@ -119,7 +119,9 @@ async fn until_stopped(
             report = guard.next() => match report {
                 Report::Started { .. } => {}
                 // The guard keeps the deadlines too, and may be the first to stop it.
-                Report::FailedToStart { error } if term.may_start_work() => ended = Some(Err(error)),
+                Report::FailedToStart { error } if term.may_start_work() => {
+                    ended = Some(Err(error));
+                }
                 Report::Exited(how) if !is_told && term.may_start_work() => ended = Some(Ok(how)),
                 Report::FailedToStart { .. } | Report::Exited(_) => {}
                 Report::Lost { .. } => return Ok(None),

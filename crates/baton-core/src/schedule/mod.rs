@@ -11,8 +11,8 @@
 //!
 //! Nothing here reads a clock, a file or a time zone: they come from the caller. The leader runs a
 //! [`Scheduler`]; a slot is claimed once the page that says so is in the store, under the epoch of
-//! its term. `on_crash` is what becomes of a run that was cut off. `once` has the rules of work that is
-//! done once for a key, which has no slots and an election of its own.
+//! its term. `on_crash` is what becomes of a run that was cut off. `once` has the rules of work
+//! that is done once for a key, which has no slots and an election of its own.
 
 pub mod cron;
 pub mod definition;

@@ -85,9 +85,10 @@ this instance runs it again. For work that must be done only once, such as a
 migration, use `baton once`.
 
 With --cron or --every the command runs once for each slot, on one instance,
-while all instances keep running; HUP, QUIT, USR1 and USR2 have no effect. It has BATON_SCHEDULE, BATON_SLOT (the time of
-the slot) and BATON_ATTEMPT as well: slot and schedule identify the work, so that
-a command that is run again can find out what has been done already.";
+while all instances keep running; HUP, QUIT, USR1 and USR2 have no effect. It
+has BATON_SCHEDULE, BATON_SLOT (the time of the slot) and BATON_ATTEMPT as well:
+slot and schedule identify the work, so that a command that is run again can
+find out what has been done already.";
 
 /// The guard is made of what only Linux has: child subreapers, process descriptors, and the
 /// kernel's signal at a parent's death.

@@ -120,8 +120,8 @@ const NOT_STARTED: i32 = 127;
 /// The signal that no process can ignore.
 const KILLED: i32 = 9;
 
-/// Names the namespace whose leader runs the command, and whose terms `BATON_EPOCH` counts: that of a
-/// key or of a schedule may be another than the one that was configured.
+/// Names the namespace whose leader runs the command, and whose terms `BATON_EPOCH` counts: that of
+/// a key or of a schedule may be another than the one that was configured.
 pub const LED_NAMESPACE: &str = "BATON_LED_NAMESPACE";
 
 /// What a command finds in its environment, whatever it is run for.

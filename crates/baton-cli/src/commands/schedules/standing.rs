@@ -180,6 +180,7 @@ mod tests {
             last,
             paused_ms: None,
             undeclared_ms: None,
+            edited_by: None,
             waiting: Vec::new(),
             running: Vec::new(),
             history: VecDeque::new(),

@@ -10,7 +10,8 @@ pub fn check(fact: &Fact<'_>) -> Result<(), String> {
             "the scheduler of epoch {epoch} is woken again and again, and does nothing"
         )),
         Fact::AskedTwice { epoch, page } => Err(format!(
-            "the scheduler of epoch {epoch} asks for page {page} while a request for it is under way"
+            "the scheduler of epoch {epoch} asks for page {page} while a request for it is under \
+             way"
         )),
         _ => Ok(()),
     }

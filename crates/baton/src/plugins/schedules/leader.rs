@@ -10,7 +10,7 @@ use baton_core::protocol::Failure;
 use baton_core::schedule::scheduler::{Action, Input};
 use baton_core::schedule::{AttemptEnd, AttemptId, Scheduler};
 use baton_store::clock::{Clock, SystemClock};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,10 @@ use super::pages::{Pages, PagesError};
 use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError};
 use crate::service::with_call_budget;
+
+/// Pages that are written at once. Each write keeps the beats of an embedded store waiting, and
+/// what serves those of another.
+const WRITES_MAX: usize = 2;
 
 /// The plugin's name.
 const NAME: &str = "schedules";
@@ -69,6 +73,7 @@ impl Plugin for SchedulesPlugin {
             pages,
             scheduler: Scheduler::new(node, boot, term.epoch(), Arc::default()).restarted(number),
             requests: JoinSet::new(),
+            writes: Arc::new(Semaphore::new(WRITES_MAX)),
             attempts: JoinSet::new(),
             running: BTreeMap::new(),
         };
@@ -87,6 +92,7 @@ struct Turns<'a> {
     pages: Pages,
     scheduler: Scheduler,
     requests: JoinSet<Result<Input, PagesError>>,
+    writes: Arc<Semaphore>,
     attempts: JoinSet<(AttemptId, Option<AttemptEnd>)>,
     /// What stops each attempt for a newer slot.
     running: BTreeMap<AttemptId, CancellationToken>,
@@ -153,7 +159,9 @@ impl Turns<'_> {
             }
             Action::Write { page, version, content } => {
                 let (pages, fence) = (self.pages.clone(), Some(self.term.epoch()));
+                let writes = self.writes.clone();
                 self.requests.spawn(async move {
+                    let _permit = writes.acquire().await.expect("it is never closed");
                     let outcome = pages.write((page, version), &content, fence).await?;
                     Ok(Input::Written { page, outcome })
                 });
