@@ -103,8 +103,7 @@ async fn supervise(
     }
 }
 
-/// How the command ended by itself; `None` if it was stopped, or the guard was lost. A command that
-/// was stopped is not done, whatever code it ends with.
+/// How the command ended; `None` if it was stopped before it was done, or the guard was lost.
 async fn until_stopped(
     guard: &mut Guard,
     run: &ScheduledRun,
@@ -122,6 +121,8 @@ async fn until_stopped(
                 Report::FailedToStart { error } if term.may_start_work() => {
                     ended = Some(Err(error));
                 }
+                // It may have ended right before it was stopped: code 0 says that it is done.
+                Report::Exited(how @ Ending::Code(0)) => ended = Some(Ok(how)),
                 Report::Exited(how) if !is_told && term.may_start_work() => ended = Some(Ok(how)),
                 Report::FailedToStart { .. } | Report::Exited(_) => {}
                 Report::Lost { .. } => return Ok(None),
