@@ -22,9 +22,9 @@ use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError};
 use crate::service::with_call_budget;
 
-/// Pages that are written at once. Each write keeps the beats of an embedded store waiting, and
+/// How many pages are written at once. Each write keeps the beats of an embedded store waiting, and
 /// what serves those of another.
-const WRITES_MAX: usize = 2;
+const WRITES_MAX: usize = 1;
 
 /// The plugin's name.
 const NAME: &str = "schedules";
