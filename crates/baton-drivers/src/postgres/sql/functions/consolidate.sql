@@ -54,12 +54,16 @@ BEGIN
     IF {t}is_fenced_off(space, seen_lineage, seen_lsn, fenced_by) THEN
         RETURN '"fenced"';
     END IF;
-    DELETE FROM {t}counter_writers WHERE namespace = space AND writer IN (
+    -- Chosen once: a subquery may be run again for each row, and choose others.
+    WITH silent AS MATERIALIZED (
         SELECT writer FROM {t}counter_writers
         WHERE namespace = space
           AND appended_at <= clock_timestamp()
               - least(silent_us, 31556952000000000)::double precision * interval '1 microsecond'
-        LIMIT most FOR UPDATE SKIP LOCKED);
+        LIMIT most FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM {t}counter_writers AS gone USING silent
+        WHERE gone.namespace = space AND gone.writer = silent.writer;
     GET DIAGNOSTICS done = ROW_COUNT;
     UPDATE {t}namespaces SET fence = fenced_by WHERE namespace = space;
     RETURN jsonb_build_object('collected', done);
