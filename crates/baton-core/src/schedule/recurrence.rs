@@ -151,7 +151,7 @@ impl Recurrence {
         }
     }
 
-    /// The newest slots after `last` and up to this instant, the oldest first, and at most so many.
+    /// The newest slots after `last` and up to this instant, the oldest first, `count` at most.
     pub fn newest(&self, last: &Slot, until_ms: u64, count: usize) -> Vec<Slot> {
         let mut span_ms = 60_000;
         loop {
