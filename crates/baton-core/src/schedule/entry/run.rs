@@ -148,7 +148,7 @@ impl MissReason {
 
 /// Something of the past of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(from = "KeptHistory", into = "KeptHistory")]
 pub enum HistoryEntry {
     /// A run.
     Run {
@@ -176,4 +176,47 @@ pub enum HistoryEntry {
         /// Why.
         reason: MissReason,
     },
+}
+
+/// The past as a page keeps it. It is most of a page, which is written as a whole for each slot:
+/// values without their names, and times as differences, make that half as large.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum KeptHistory {
+    /// Which run, its attempts, its node, how long after its slot it started, how long it took, how
+    /// it ended. A clock that was set back makes a difference less than 0.
+    Run(RunId, u32, NodeId, i64, i64, RunOutcome),
+    /// How many, the oldest, how much later the newest was, why.
+    Missed(u32, u64, i64, MissReason),
+}
+
+impl From<HistoryEntry> for KeptHistory {
+    fn from(entry: HistoryEntry) -> Self {
+        let after = |ms: u64, before_ms: u64| ms.wrapping_sub(before_ms).cast_signed();
+        match entry {
+            HistoryEntry::Run { id, attempts, node, started_ms, ended_ms, outcome } => {
+                let (late, took) = (after(started_ms, id.at_ms), after(ended_ms, started_ms));
+                Self::Run(id, attempts, node, late, took, outcome)
+            }
+            HistoryEntry::Missed { count, first_ms, last_ms, reason } => {
+                Self::Missed(count, first_ms, after(last_ms, first_ms), reason)
+            }
+        }
+    }
+}
+
+impl From<KeptHistory> for HistoryEntry {
+    fn from(kept: KeptHistory) -> Self {
+        match kept {
+            KeptHistory::Run(id, attempts, node, late, took, outcome) => {
+                let started_ms = id.at_ms.wrapping_add_signed(late);
+                let ended_ms = started_ms.wrapping_add_signed(took);
+                Self::Run { id, attempts, node, started_ms, ended_ms, outcome }
+            }
+            KeptHistory::Missed(count, first_ms, span, reason) => {
+                let last_ms = first_ms.wrapping_add_signed(span);
+                Self::Missed { count, first_ms, last_ms, reason }
+            }
+        }
+    }
 }

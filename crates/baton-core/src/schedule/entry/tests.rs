@@ -270,3 +270,31 @@ fn an_entry_is_kept_as_json() {
     let json = serde_json::to_string(&stage.entry).expect("plain data");
     assert_eq!(serde_json::from_str::<Entry>(&json).expect("what was written"), stage.entry);
 }
+
+#[test]
+fn history_is_kept_short_and_whole() {
+    let run = |id_ms, started_ms, ended_ms| HistoryEntry::Run {
+        id: RunId { at_ms: id_ms, requested: 2 },
+        attempts: 3,
+        node: NodeId::new("node-1").expect("a plain name"),
+        started_ms,
+        ended_ms,
+        outcome: RunOutcome::Failed("exit code 3".to_owned()),
+    };
+    let missed = |first_ms, last_ms| HistoryEntry::Missed {
+        count: 7,
+        first_ms,
+        last_ms,
+        reason: MissReason::TooMany,
+    };
+    // In order, with a clock that was set back, and with the ends of all times.
+    let times = [(5_000, 5_012, 5_100), (5_000, 4_000, 3_000), (u64::MAX, 0, u64::MAX)];
+    for (slot_ms, started_ms, ended_ms) in times {
+        for entry in [run(slot_ms, started_ms, ended_ms), missed(slot_ms, started_ms)] {
+            let json = serde_json::to_string(&entry).expect("plain data");
+            assert_eq!(serde_json::from_str::<HistoryEntry>(&json).expect("its own text"), entry);
+        }
+    }
+    let json = serde_json::to_string(&run(5_000, 5_012, 5_100)).expect("plain data");
+    assert_eq!(json, r#"{"run":[[5000,2],3,"node-1",12,88,{"failed":"exit code 3"}]}"#);
+}
