@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, FileControl, MAIN_DB, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
 use super::boots::Boots;
 use super::config::SqliteConfig;
@@ -12,16 +12,14 @@ use super::error::SqliteOpenError;
 use super::file_identity::{FileId, beside, is_not_planted, prepare};
 use super::lineage::{self, NotedLineage};
 use super::machine::Machine;
-use super::{busy_handler, locks, schema};
+use super::write_ahead_log::WriteAheadLog;
+use super::{busy_handler, locks, schema, write_ahead_log};
 
 /// Prepared statements kept; there are fewer.
 const STATEMENTS: usize = 64;
 
 /// The tries that a path gets to name the same file before and after it was opened.
 const TRIES: u32 = 20;
-
-/// The log is cut to this once all of it is in the file, in bytes.
-const LOG_KEPT: i64 = 4 << 20;
 
 /// Between two tries at something that another process is at.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -34,6 +32,7 @@ pub(super) struct FileConnection {
     pub(super) file: FileId,
     /// The folder beside it, with the process locks and the noted lineage.
     pub(super) boots: Boots,
+    log: WriteAheadLog,
     syncs_fully: bool,
 }
 
@@ -48,12 +47,13 @@ impl FileConnection {
         if create {
             prepare(&config.path)?;
         }
-        let (conn, file) = connect(config, create)?;
+        let (mut conn, file) = connect(config, create)?;
+        let log = WriteAheadLog::of(&mut conn).map_err(|error| config.broken(error))?;
         let boots = Boots::of(&config.path)?;
         let made = boots.make().map(drop);
         made.map_err(|error| SqliteOpenError::Boots { path: boots.path.clone(), error })?;
         let (config, machine) = (config.clone(), machine.clone());
-        let mut connection = Self { conn, config, machine, file, boots, syncs_fully: false };
+        let mut connection = Self { conn, config, machine, file, boots, log, syncs_fully: false };
         lineage::settle(&mut connection, least)?;
         let swept = locks::sweep(&connection.conn, &connection.boots);
         swept.map_err(|error| connection.config.broken(error))?;
@@ -63,6 +63,11 @@ impl FileConnection {
     /// Does the path still name the file that is open?
     pub(super) fn is_current(&self) -> Result<bool, SqliteOpenError> {
         Ok(FileId::of_present(&self.config.path)? == self.file)
+    }
+
+    /// Moves a log that has become long into the database.
+    pub(super) fn shorten_log(&self) {
+        self.log.shorten(&self.conn);
     }
 
     /// From now on, do commits wait until they outlast a loss of power? Not inside a transaction.
@@ -118,31 +123,9 @@ fn tuned(config: &SqliteConfig, create: bool) -> Result<Connection, SqliteOpenEr
         return Err(SqliteOpenError::ReadOnly { path: config.path.clone() });
     }
     schema::version(&conn, config)?;
-    write_ahead(&conn, config.busy_timeout).map_err(broken)?;
-    keep_log(&conn).map_err(broken)?;
+    write_ahead_log::switch_on(&conn, config.busy_timeout).map_err(broken)?;
     conn.pragma_update(None, "synchronous", "NORMAL").map_err(broken)?;
     Ok(conn)
-}
-
-/// By itself SQLite removes the log when the last connection closes, by its name: if the file was
-/// replaced in that moment, it is the log of the new one. So the log is emptied, and stays.
-fn keep_log(conn: &Connection) -> rusqlite::Result<()> {
-    conn.file_control(Some(MAIN_DB), FileControl::PersistWal(&mut 1))?;
-    conn.pragma_update(None, "journal_size_limit", LOG_KEPT)
-}
-
-/// Switches to the write-ahead log. SQLite does not wait for its turn at this.
-fn write_ahead(conn: &Connection, busy_timeout: Duration) -> rusqlite::Result<()> {
-    let mut waited = Duration::ZERO;
-    loop {
-        let done = conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
-        let code = done.as_ref().err().and_then(rusqlite::Error::sqlite_error_code);
-        if code != Some(ErrorCode::DatabaseBusy) || waited >= busy_timeout {
-            return done;
-        }
-        busy_handler::wait(PAUSE);
-        waited += PAUSE;
-    }
 }
 
 #[cfg(test)]

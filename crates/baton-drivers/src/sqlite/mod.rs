@@ -45,6 +45,7 @@ mod store;
 mod sweep;
 mod sweep_plan;
 mod worker;
+mod write_ahead_log;
 
 pub use config::SqliteConfig;
 pub use error::SqliteOpenError;

@@ -98,6 +98,7 @@ impl Worker {
             }
             job.answer(answer);
         }
+        connection.shorten_log();
         // A connection that is stuck in a transaction is of no use any more.
         self.connection = Some(connection).filter(|connection| connection.conn.is_autocommit());
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use baton_core::protocol::{LeaseIntent, Registration};
 use baton_drivers::sqlite::SqliteStore;
-use baton_store::{Store, StoreError};
+use baton_store::{Precondition, Store, StoreError};
 use tokio::task::JoinSet;
 
 use crate::beats::{beat, look, namespace};
@@ -92,4 +92,21 @@ async fn readers_do_not_wait_for_a_writer_and_writers_give_up_in_time() {
     assert_eq!(file.commits(), commits, "nothing was written");
     other.execute_batch("COMMIT").expect("there was nothing to commit");
     look(&*store, &web, 1).await;
+}
+
+#[tokio::test]
+async fn a_long_log_is_moved_into_the_database_once_its_writer_has_the_answer() {
+    let file = File::new();
+    let store = open(&file);
+    let namespace = namespace("pages");
+    let size = |path| std::fs::metadata(path).expect("the store made it").len();
+    // Over and over the same 256 KiB: 65 pages of the log with each write, of 1,000 that are many.
+    for _ in 0..100 {
+        let body = vec![7; 256 << 10];
+        let written = store.write_document(&namespace, "page", body, Precondition::Any, None);
+        written.await.expect("the file is there");
+    }
+    let (log, database) = (size(file.beside("-wal")), size(file.path()));
+    assert!(log < 8 << 20, "the log of 26 MB of writes has {log} bytes");
+    assert!(database > 256 << 10, "the database has {database} bytes");
 }
