@@ -47,7 +47,7 @@ impl From<Infallible> for InvalidName {
     }
 }
 
-fn check_name(field: &'static str, text: &str) -> Result<(), InvalidName> {
+pub(crate) fn check_name(field: &'static str, text: &str) -> Result<(), InvalidName> {
     if text.is_empty() {
         return Err(InvalidName::Empty { field });
     }

@@ -34,6 +34,7 @@ pub mod election;
 pub mod health;
 pub mod ids;
 pub mod lease;
+pub mod partition;
 pub mod planted;
 pub mod protocol;
 pub mod rng;
