@@ -82,6 +82,7 @@ impl Contender {
             draining: false,
             load: 0,
             seen: Epoch::NONE,
+            partitions: None,
             profile: Arc::default(),
         };
         let (store, namespace) = (Arc::clone(store), namespace.clone());

@@ -82,6 +82,7 @@ impl Holder {
             draining: false,
             load: 0,
             seen: Epoch(0),
+            partitions: None,
             profile: Arc::new(NodeProfile::default()),
         };
         let lineage = store.inspect(&namespace()).await?.lineage;

@@ -75,6 +75,7 @@ fn record(name: &str, boot: u128) -> NodeRecord {
         draining: false,
         load: 0,
         seen: Epoch::NONE,
+        partitions: None,
         profile: Arc::new(NodeProfile::default()),
     }
 }

@@ -36,6 +36,7 @@ fn member(name: &str) -> Member {
         draining: false,
         load: 0,
         seen: Epoch(4),
+        partitions: None,
         profile: Arc::new(NodeProfile::default()),
     };
     Member { record, silent_for: Some(ms(1_000)) }
@@ -59,6 +60,7 @@ fn view(epoch: u64, names: &[&str]) -> Arc<View> {
         boot: boot(name),
         candidate: true,
         draining: false,
+        assignment: None,
     };
     Arc::new(View {
         version: ViewVersion { epoch: Epoch(epoch), number: 1 },

@@ -109,6 +109,7 @@ impl Core {
             boot: entry.record.boot,
             candidate: entry.record.eligible && !entry.record.draining,
             draining: entry.record.draining,
+            assignment: None,
         });
         let mut candidates: Vec<_> = self.candidates().collect();
         candidates.sort_by(|(a, a_there), (b, b_there)| {

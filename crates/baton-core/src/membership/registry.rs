@@ -203,6 +203,7 @@ mod tests {
             draining: false,
             load: 0,
             seen: Epoch::NONE,
+            partitions: None,
             profile: Arc::new(NodeProfile::default()),
         };
         Member { record, silent_for: None }

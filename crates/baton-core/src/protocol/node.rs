@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BootId, Epoch, NodeId};
+use crate::partition::PartitionReport;
 
 /// What does not change while a process runs. Shared, because every beat carries it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -38,6 +39,9 @@ pub struct NodeRecord {
     pub load: u32,
     /// The highest epoch it ever saw.
     pub seen: Epoch,
+    /// What it says of its partitions; `None` for a node that takes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitions: Option<Arc<PartitionReport>>,
     /// What stays the same.
     pub profile: Arc<NodeProfile>,
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BootId, Epoch, NodeId};
+use crate::partition::AssignmentVersion;
 
 /// Orders views: by the epoch they were published in, then by number within it.
 #[derive(
@@ -26,6 +27,9 @@ pub struct ViewMember {
     pub candidate: bool,
     /// Is it on its way out?
     pub draining: bool,
+    /// Its assignment document; `None` if it has no partitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<AssignmentVersion>,
 }
 
 /// Who is there and who comes next, as one leader saw it.

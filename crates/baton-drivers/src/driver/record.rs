@@ -134,6 +134,7 @@ impl<'a, F: Fields> Record<'a, F> {
             draining: self.flag("draining")?,
             load: self.number("load")?,
             seen: Epoch(self.number("seen")?),
+            partitions: None,
             profile: Arc::new(self.required("profile", self.maybe_json("profile")?)?),
         };
         let silent_for = Some(Duration::from_micros(self.number("silent_us")?));

@@ -23,6 +23,7 @@ pub fn beat(boot: u128, lease: LeaseIntent) -> BeatRequest {
         draining: false,
         load: 0,
         seen: Epoch::NONE,
+        partitions: None,
         profile: Arc::default(),
     };
     let known_view = ViewVersion::default();

@@ -90,6 +90,7 @@ mod tests {
                 draining: false,
                 load: 0,
                 seen: Epoch(1),
+                partitions: None,
                 profile: Arc::new(NodeProfile::default()),
             },
             recording: Recording::Write,

@@ -49,6 +49,7 @@ impl Peer {
             draining: false,
             load: 0,
             seen: Epoch::NONE,
+            partitions: None,
             profile: Arc::new(profile),
         };
         Self {

@@ -17,8 +17,13 @@ cases! { "view":
 }
 
 fn view(by: &Peer, epoch: Epoch, number: u64) -> Arc<View> {
-    let member =
-        ViewMember { id: by.id().clone(), boot: by.boot(), candidate: true, draining: false };
+    let member = ViewMember {
+        id: by.id().clone(),
+        boot: by.boot(),
+        candidate: true,
+        draining: false,
+        assignment: None,
+    };
     Arc::new(View {
         version: ViewVersion { epoch, number },
         coordinator: by.id().clone(),

@@ -40,6 +40,7 @@ pub fn first_claim(ttl: Duration) -> BeatRequest {
             draining: false,
             load: 0,
             seen: Epoch::NONE,
+            partitions: None,
             profile: Arc::default(),
         },
         recording: Recording::Write,

@@ -56,6 +56,7 @@ async fn leave_a_record(store: &Arc<dyn Store>, node: &Node, name: &str) {
         draining: false,
         load: 0,
         seen: Epoch::NONE,
+        partitions: None,
         profile: Arc::new(NodeProfile::default()),
     };
     let beat = BeatRequest {

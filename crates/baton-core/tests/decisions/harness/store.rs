@@ -153,7 +153,7 @@ pub fn view(by: &str, (epoch, number): (u64, u64), members: &[&str], next: &[&st
 
 /// A node in a view, that may lead.
 pub fn member(name: &str) -> ViewMember {
-    ViewMember { id: id(name), boot: boot(name), candidate: true, draining: false }
+    ViewMember { id: id(name), boot: boot(name), candidate: true, draining: false, assignment: None }
 }
 
 /// What a node says of itself with this beat.
@@ -166,6 +166,7 @@ pub fn record(name: &str, beat: u64) -> NodeRecord {
         draining: false,
         load: 0,
         seen: Epoch::NONE,
+        partitions: None,
         profile: Arc::new(NodeProfile::default()),
     }
 }
