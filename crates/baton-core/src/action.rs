@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::event::{DemotionReason, Event};
 use crate::ids::{BootId, Epoch, NodeId};
 use crate::lease::Window;
+use crate::membership::MembersReading;
 use crate::protocol::{Hint, Request, RequestId};
 use crate::time::Moment;
 use crate::timer::Timer;
@@ -50,16 +51,21 @@ pub enum Action {
         /// `stop_grace` from now, or the hard deadline if that is sooner.
         by: Moment,
     },
-    /// Keep a connection to this process's lifeline and report what becomes of it. Replaces any
-    /// earlier watch.
+    /// Keep a connection to this process's lifeline, beside others that are watched, and report what
+    /// becomes of it. Replaces an earlier watch of the same process.
     WatchLifeline {
         /// The process.
         boot: BootId,
         /// Where it listens.
         address: Arc<str>,
     },
-    /// Drop the lifeline watch.
-    UnwatchLifeline,
+    /// Drop the watch of a process's lifeline.
+    UnwatchLifeline {
+        /// The process.
+        boot: BootId,
+    },
+    /// The records were read: the coordinator of the partitions needs them.
+    MembersRead(MembersReading),
     /// Pass a hint to another node over its lifeline, if there is a way. It may be lost.
     Tell {
         /// To whom.

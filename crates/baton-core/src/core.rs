@@ -1,5 +1,6 @@
 //! The state machine of one node in one namespace.
 
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,7 @@ use crate::hints::WatchedLifeline;
 use crate::ids::{BootId, Epoch, NodeId, Nonce};
 use crate::input::{Command, Input};
 use crate::lease::{LeaseTerms, Window};
-use crate::membership::Registry;
+use crate::membership::{PartitionMessages, Registry};
 use crate::metrics::{Leaderless, Metrics};
 use crate::protocol::{Failure, NodeProfile, Outcome, Reply, RequestId, Version, View};
 use crate::rng::Rng;
@@ -79,10 +80,11 @@ pub struct Core {
     pub(crate) reported_down: Option<Version>,
     pub(crate) deaths: Deaths,
     pub(crate) registry: Registry,
+    pub(crate) partitions: PartitionMessages,
     pub(crate) view: Option<Arc<View>>,
     /// This node's place in the view's line, found once: a large view takes a while to search.
     pub(crate) view_rank: Option<u32>,
-    pub(crate) watching: Option<WatchedLifeline>,
+    pub(crate) watching: BTreeMap<BootId, WatchedLifeline>,
     pub(crate) reported_leader: Option<(Option<NodeId>, Epoch)>,
     /// The last term whose leader knows of this node, or was told.
     pub(crate) known_in_term: Epoch,
@@ -104,7 +106,7 @@ impl Hash for Core {
             me, rng, started, halted, leaving, serving, superseded, left, registered,
             id_holder, replaces, standing, in_flight, attempts, observed, term, last_ended,
             cold_start, tail_delay, campaigning_since, heeded_ask, transfer_in_doubt,
-            reported_down, deaths, registry, view, view_rank, watching, reported_leader,
+            reported_down, deaths, registry, partitions, view, view_rank, watching, reported_leader,
             known_in_term, fence, flap, contention, timers,
             // Settings never change, figures for people decide nothing, actions were handed over.
             settings: _, lease_terms: _, metrics: _, leaderless: _, out: _,
@@ -112,7 +114,8 @@ impl Hash for Core {
         (me, rng, started, halted, leaving, serving, superseded, left, registered).hash(state);
         (id_holder, replaces, standing, in_flight, attempts, observed, term).hash(state);
         (last_ended, cold_start, tail_delay, campaigning_since, heeded_ask).hash(state);
-        (transfer_in_doubt, reported_down, deaths, registry, view, view_rank).hash(state);
+        (transfer_in_doubt, reported_down, deaths, registry, partitions).hash(state);
+        (view, view_rank).hash(state);
         (watching, reported_leader, known_in_term, fence, flap, contention, timers).hash(state);
     }
 }
@@ -161,9 +164,10 @@ impl Core {
             reported_down: None,
             deaths: Deaths::default(),
             registry: Registry::new(settings.worker_timeout, settings.dead_node_timeout),
+            partitions: PartitionMessages::default(),
             view: None,
             view_rank: None,
-            watching: None,
+            watching: BTreeMap::new(),
             reported_leader: None,
             known_in_term: Epoch::NONE,
             fence: EpochFence::new(settings.epoch_fencing_enabled, settings.epoch_grace_period),
@@ -216,6 +220,8 @@ impl Core {
             }
             Input::TermStopped { epoch } => self.term_stopped(now, epoch),
             Input::ServicesRun(run) => self.serving = run,
+            Input::ReportPartitions(report) => self.report_partitions(now, report),
+            Input::Assigned { epoch, versions } => self.assigned(now, epoch, versions),
             Input::Invited => self.invited(now),
             Input::ClockLeapt { by } => self.clock_leapt(now, by),
             Input::Command(command) => self.commanded(now, command),
@@ -279,9 +285,10 @@ impl Core {
         match reply {
             Reply::Beat(reply) => self.beat_replied(now, id, reply),
             Reply::Members(members) => {
-                if self.in_flight.members.take_if(|waiting| *waiting == id).is_some() {
-                    self.members_read(now, members);
-                    self.read_again();
+                let waiting = self.in_flight.members.take_if(|(waiting, _)| *waiting == id);
+                if let Some((_, sent)) = waiting {
+                    self.members_read(now, sent, members);
+                    self.read_again(now);
                 }
             }
             Reply::Done(outcome) => self.done(now, id, outcome),
@@ -306,7 +313,7 @@ impl Core {
     }
 
     fn failed(&mut self, now: Moment, id: RequestId, failure: Failure) {
-        if self.in_flight.members.take_if(|waiting| *waiting == id).is_some() {
+        if self.in_flight.members.take_if(|(waiting, _)| *waiting == id).is_some() {
             self.in_flight.read_cadence.is_still = false;
             self.in_flight.members_again = false;
             self.cold_start_unread(now);

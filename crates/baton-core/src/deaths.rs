@@ -35,6 +35,11 @@ impl Deaths {
         self.0.contains(&boot)
     }
 
+    /// All that are known.
+    pub fn iter(&self) -> impl Iterator<Item = BootId> + '_ {
+        self.0.iter().copied()
+    }
+
     /// How many are known.
     pub fn count(&self) -> usize {
         self.0.len()

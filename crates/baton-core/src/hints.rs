@@ -1,5 +1,7 @@
 //! What reaches a node from outside of the store: hints and lifelines.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::action::Action;
@@ -12,6 +14,10 @@ use crate::input::LifelineReport;
 use crate::planted::planted;
 use crate::protocol::{Claim, Hint};
 use crate::time::Moment;
+
+/// The most nodes with partitions whose lifelines a leader watches. Of the others it learns by their
+/// beats that they are gone.
+const OWNERS_WATCHED: usize = 512;
 
 impl Core {
     pub(crate) fn hinted(&mut self, now: Moment, hint: Hint) {
@@ -48,7 +54,8 @@ impl Core {
             }
             Hint::Joined { boot } => self.node_joined(now, boot),
             Hint::Left { boot } => self.node_left(now, boot),
-            Hint::InLine { view } => {
+            Hint::Reported { .. } => self.partitions_reported(now),
+            Hint::InLine { view } | Hint::Assigned { view } => {
                 let known = self.view.as_ref().is_some_and(|known| known.version >= view);
                 if !known && self.term().is_none() {
                     self.look_soon(now, now);
@@ -82,9 +89,8 @@ impl Core {
         (boot, report): (BootId, LifelineReport),
         own_host: bool,
     ) {
-        let watched = self.watching.as_mut().filter(|watched| watched.boot == boot);
         let mut answered = false;
-        if let Some(watched) = watched {
+        if let Some(watched) = self.watching.get_mut(&boot) {
             match report {
                 LifelineReport::Alive => watched.answered = true,
                 LifelineReport::Broken if !planted!(ResetThenRefusalBelieved) => {
@@ -106,6 +112,8 @@ impl Core {
         self.deaths.record(boot);
         if self.is_id_holder(boot) {
             self.replace(now, boot);
+        } else if self.running_epoch().is_some() && self.partitions.is_coordinating() {
+            self.read_members_again(now);
         } else if !self.holder_may_be_dead(now) {
             self.beat_soon(now);
         }
@@ -125,8 +133,9 @@ impl Core {
         news
     }
 
-    /// Keeps the first successors connected to the leader's lifeline, and a restarted node to its
-    /// past self's, which may be the one that keeps it from registering.
+    /// Keeps the first successors connected to the leader's lifeline; a restarted node to its past
+    /// self's, which may be the one that keeps it from registering; and a leader to those of the
+    /// nodes that it gives partitions to.
     pub(crate) fn mind_lifeline(&mut self) {
         let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
         let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
@@ -136,28 +145,40 @@ impl Core {
             .filter(|holder| holder.node == self.me.id || near)
             .filter(|_| self.is_candidate() && !self.leaving)
             .and_then(|holder| holder.lifeline.clone().map(|address| (holder.boot, address)));
-        let target = id_holder.and_then(IdHolder::lifeline).or(leader);
-        let watching = self.watching.as_ref();
-        if target.as_ref() == watching.map(|it| (it.boot, it.address.clone())).as_ref() {
-            return;
+        let one = id_holder.and_then(IdHolder::lifeline).or(leader);
+        let wanted: BTreeMap<_, _> = one.into_iter().chain(self.partition_owners()).collect();
+        let gone = |boot: &BootId, watched: &mut WatchedLifeline| {
+            wanted.get(boot).is_none_or(|address| *address != watched.address)
+        };
+        for (boot, _) in self.watching.extract_if(.., gone) {
+            self.out.push(Action::UnwatchLifeline { boot });
         }
-        self.watching = target.clone().map(|(boot, address)| WatchedLifeline {
-            boot,
-            address,
-            answered: false,
+        for (boot, address) in wanted {
+            if let Entry::Vacant(slot) = self.watching.entry(boot) {
+                slot.insert(WatchedLifeline { address: address.clone(), answered: false });
+                self.out.push(Action::WatchLifeline { boot, address });
+            }
+        }
+    }
+
+    /// The lifelines of the nodes that this leader gives partitions to.
+    fn partition_owners(&self) -> impl Iterator<Item = (BootId, Arc<str>)> {
+        let coordinates = self.partitions.is_coordinating() && self.running_epoch().is_some();
+        let others = self.registry.live().filter(move |entry| {
+            let record = &entry.record;
+            coordinates && record.partitions.is_some() && record.boot != self.me.boot
         });
-        self.out.push(match target {
-            Some((boot, address)) => Action::WatchLifeline { boot, address },
-            None => Action::UnwatchLifeline,
+        let lifelines = others.filter_map(|entry| {
+            let address = entry.record.profile.lifeline.clone();
+            address.map(|address| (entry.record.boot, address))
         });
+        lifelines.take(OWNERS_WATCHED)
     }
 }
 
-/// The lifeline that this node watches.
+/// A lifeline that this node watches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WatchedLifeline {
-    /// Whose.
-    boot: BootId,
     /// Where.
     address: Arc<str>,
     /// Did that boot answer there, in a connection that did not break since?

@@ -1,8 +1,11 @@
 //! What goes into the core: everything that happens to a node.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::ids::{BootId, Epoch, NodeId};
+use crate::partition::{AssignmentVersion, PartitionReport};
 use crate::protocol::{Failure, Hint, Reply, RequestId};
 use crate::timer::Timer;
 
@@ -57,6 +60,16 @@ pub enum Input {
     /// Services run on this node from now on, or none does any more. A node that leaves beats, and
     /// keeps its record, until they have stopped.
     ServicesRun(bool),
+    /// What this node says of its partitions from now on; `None` if it takes none.
+    ReportPartitions(Option<Arc<PartitionReport>>),
+    /// The work of this term coordinates partitions, and these are the assignment documents that
+    /// processes have. From now on it is handed each reading of the records.
+    Assigned {
+        /// The term.
+        epoch: Epoch,
+        /// The documents.
+        versions: Arc<BTreeMap<BootId, AssignmentVersion>>,
+    },
     /// Another namespace of this process beats now, over the same connection: a beat that is nearly
     /// due may go along.
     Invited,

@@ -48,6 +48,7 @@ pub use core::{Core, Identity};
 pub use event::{DemotionReason, Event, Level, Phase, Topic};
 pub use guard::breaker::{BreakerState, BreakerStatus};
 pub use guard::fence::EpochFence;
+pub use membership::MembersReading;
 pub use input::{Command, Input, LifelineReport};
 pub use metrics::MetricsReport;
 pub use notice::LateNotice;

@@ -108,6 +108,10 @@ impl Core {
             node: self.me.id.clone(),
             is_registered: self.registered,
             is_overrunning: matches!(stage, Some(Stage::Stopping { overran: true, .. })),
+            written_at: match self.settings.enabled {
+                true => self.partitions.written_at(),
+                false => Some(Moment::NEVER),
+            },
             view: self.view.clone(),
             breaker: self.in_flight.breaker.status(),
             leads_until: match self.settings.enabled {

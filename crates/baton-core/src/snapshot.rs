@@ -21,6 +21,9 @@ pub struct Snapshot {
     pub is_registered: bool,
     /// Does work of a term go on although its hard deadline has passed?
     pub is_overrunning: bool,
+    /// When the last beat was sent that is known to have written what this node says of its
+    /// partitions. Beats that may wait, and looks, write nothing.
+    pub written_at: Option<Moment>,
     /// The last view.
     pub view: Option<Arc<View>>,
     /// The state of the breaker in front of the store.

@@ -347,6 +347,7 @@ impl NodeBuilder {
             reports: host.reports.clone(),
             fence: Mutex::new(core.snapshot().fence),
             snapshot: watch::channel(Arc::new(core.snapshot())).0,
+            readings: watch::channel(None).0,
             term: watch::channel(None).0,
             departed: watch::channel(None).0,
             leaves_by: OnceLock::new(),

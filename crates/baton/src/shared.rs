@@ -9,7 +9,9 @@ use baton_core::ids::{BootId, Namespace, NodeId};
 use baton_core::protocol::{Holder, Member, NodeProfile};
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
-use baton_core::{Command, EpochFence, Event, Input, LateNotice, Snapshot, TransferRefusal};
+use baton_core::{
+    Command, EpochFence, Event, Input, LateNotice, MembersReading, Snapshot, TransferRefusal,
+};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Count, Wrapped};
 use baton_store::{Capability, Store, StoreError};
@@ -53,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) snapshot: watch::Sender<Arc<Snapshot>>,
     /// The snapshot's fence, and the epochs that tasks have brought since.
     pub(crate) fence: Mutex<EpochFence>,
+    /// The last reading of the node records, while this node coordinates partitions.
+    pub(crate) readings: watch::Sender<Option<Arc<MembersReading>>>,
     pub(crate) term: watch::Sender<Option<Arc<Term>>>,
     pub(crate) departed: watch::Sender<Option<Departure>>,
     /// When waiting for the node to leave is over; set when it is first asked to.

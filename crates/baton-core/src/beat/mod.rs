@@ -31,7 +31,7 @@ use read_cadence::ReadCadence;
 pub struct InFlight {
     pub(crate) breaker: Breaker,
     pub(crate) beat: Option<BeatUnderWay>,
-    pub(crate) members: Option<RequestId>,
+    pub(crate) members: Option<(RequestId, Moment)>,
     /// A node joined while the records were being read.
     pub(crate) members_again: bool,
     pub(crate) publish: Option<(RequestId, Arc<View>)>,

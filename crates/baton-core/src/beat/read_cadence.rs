@@ -53,11 +53,11 @@ impl Core {
     }
 
     /// The leader reads the records at every beat, or at every second one if all is calm.
-    pub(crate) fn read_members_if_due(&mut self) {
+    pub(crate) fn read_members_if_due(&mut self, now: Moment) {
         let calm = &mut self.in_flight.read_cadence;
         calm.was_left_out = calm.is_still && !calm.was_left_out && leaves_time(&self.settings);
         if !self.in_flight.read_cadence.was_left_out {
-            self.read_members();
+            self.read_members(now);
         }
     }
 }

@@ -33,8 +33,12 @@ impl Core {
             self.id_is_taken(now, boot, count);
             return;
         }
+        let written = record.filter(|_| !beat.in_between);
+        if let Some((record, sent)) = &written {
+            self.record_written(now, *sent, record);
+        }
         if !beat.in_between {
-            self.in_flight.read_cadence.written = record;
+            self.in_flight.read_cadence.written = written;
         }
         let joined = !std::mem::replace(&mut self.registered, true);
         (self.replaces, self.id_holder) = (None, None);

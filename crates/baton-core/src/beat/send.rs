@@ -224,7 +224,7 @@ impl Core {
             draining: self.standing.draining || self.leaving,
             load: self.standing.load,
             seen: self.observed.highest(),
-            partitions: None,
+            partitions: self.partitions.report(),
             profile: self.me.profile.clone(),
         }
     }

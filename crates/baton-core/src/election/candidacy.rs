@@ -100,7 +100,7 @@ impl Core {
         if self.deaths.has(boot) || planted!(IdHolderPresumedDead) {
             return self.replace(now, boot);
         }
-        self.look_for_id_holder();
+        self.look_for_id_holder(now);
         match &self.id_holder {
             Some(id_holder) if id_holder.boot == boot && id_holder.beat != beat => {
                 self.emit(Event::NodeIdTaken { by: boot });
@@ -125,10 +125,10 @@ impl Core {
     }
 
     /// Reads the records: one of them has the address of the process that has this node's id.
-    fn look_for_id_holder(&mut self) {
+    fn look_for_id_holder(&mut self, now: Moment) {
         let known = self.id_holder.as_ref().is_some_and(|id_holder| id_holder.lifeline.is_some());
         if self.me.profile.lifeline.is_some() && !known && !planted!(IdHolderWaitedOut) {
-            self.read_members();
+            self.read_members(now);
         }
     }
 

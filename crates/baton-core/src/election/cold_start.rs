@@ -79,7 +79,7 @@ impl Core {
     /// The observation window is over, or the preparation delay.
     pub(crate) fn cold_start_due(&mut self, now: Moment) {
         match self.cold_start.phase {
-            Phase::Observing => self.read_members(),
+            Phase::Observing => self.read_members(now),
             Phase::Preparing => self.open_term(now),
             Phase::Election | Phase::Ready => {}
         }
@@ -116,16 +116,16 @@ impl Core {
         }
     }
 
-    pub(crate) fn read_members(&mut self) {
+    pub(crate) fn read_members(&mut self, now: Moment) {
         if self.in_flight.members.is_none() {
-            self.in_flight.members = Some(self.send(Request::ReadMembers));
+            self.in_flight.members = Some((self.send(Request::ReadMembers), now));
         }
     }
 
     /// The records were read; one that came while they were may be missing.
-    pub(crate) fn read_again(&mut self) {
+    pub(crate) fn read_again(&mut self, now: Moment) {
         if std::mem::take(&mut self.in_flight.members_again) {
-            self.read_members();
+            self.read_members(now);
         }
     }
 }

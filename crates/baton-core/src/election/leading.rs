@@ -124,6 +124,7 @@ impl Core {
         let window = sent.map_or(Window::CLOSED, |sent| self.lease_terms.window(sent));
         let mandate = Mandate::begin(now);
         self.registry.clear();
+        self.partitions.term_begins();
         self.heeded_ask = None;
         self.in_flight.views_sent = 0;
         self.in_flight.views_refused = 0;
@@ -170,7 +171,7 @@ impl Core {
         self.emit(Event::CoordinatorPromoted { epoch });
         self.in_flight.read_cadence.is_still = false;
         if self.settings.enabled {
-            self.read_members();
+            self.read_members(now);
         }
     }
 
@@ -181,6 +182,7 @@ impl Core {
             return;
         }
         self.attempts.date_back(by);
+        self.partitions.date_back(by);
         let Some(term) = self.term.as_mut() else { return };
         term.window = term.window.earlier(by);
         let (window, active) = (term.window, term.is_active());
@@ -292,7 +294,7 @@ impl Core {
                 return;
             }
         }
-        self.read_members_if_due();
+        self.read_members_if_due(now);
     }
 
     /// Does this snapshot name this very process?

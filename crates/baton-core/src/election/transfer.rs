@@ -44,7 +44,7 @@ impl Core {
                 Some(_) => {
                     let reads_already = self.in_flight.members.is_some();
                     self.transfer_in_doubt = Some(DoubtfulTransfer { to, reads_already });
-                    self.read_members();
+                    self.read_members(now);
                 }
             }
         } else if self.observed.is_live(now) {
@@ -64,7 +64,7 @@ impl Core {
         }
         if reads_already {
             self.transfer_in_doubt = Some(DoubtfulTransfer { to, reads_already: false });
-            return self.read_members();
+            return self.read_members(now);
         }
         match self.refuse_transfer(now, &to) {
             None => self.start_transfer(now, to),

@@ -36,11 +36,16 @@ impl Core {
         }
     }
 
-    fn read_members_sooner(&mut self, now: Moment) {
+    pub(super) fn read_members_sooner(&mut self, now: Moment) {
         if self.in_flight.hints.readings.take(now) {
-            self.in_flight.members_again = self.in_flight.members.is_some();
-            self.read_members();
+            self.read_members_again(now);
         }
+    }
+
+    /// Reads the records, also if they are being read: what is new may be missing there.
+    pub(crate) fn read_members_again(&mut self, now: Moment) {
+        self.in_flight.members_again = self.in_flight.members.is_some();
+        self.read_members(now);
     }
 
     /// This node's record is out of the store: the next leader, or the present one, may know.

@@ -35,12 +35,13 @@ impl PresenceEvidence {
 
 impl Core {
     /// The records were read.
-    pub(crate) fn members_read(&mut self, now: Moment, mut members: Vec<Member>) {
+    pub(crate) fn members_read(&mut self, now: Moment, sent: Moment, mut members: Vec<Member>) {
         self.cold_start_members(now, &members);
         self.id_holder_is_listed(&members);
         if self.running_epoch().is_none() {
             return self.decide_transfer(now);
         }
+        self.hand_reading_over(sent, &members);
         self.take_out_the_dead(&mut members);
         let all_beat = self.all_beat(&members);
         let changes = self.registry.read(now, members, self.view.as_deref());
@@ -109,7 +110,7 @@ impl Core {
             boot: entry.record.boot,
             candidate: entry.record.eligible && !entry.record.draining,
             draining: entry.record.draining,
-            assignment: None,
+            assignment: self.assignment_of(entry.record.boot),
         });
         let mut candidates: Vec<_> = self.candidates().collect();
         candidates.sort_by(|(a, a_there), (b, b_there)| {
@@ -148,6 +149,7 @@ impl Core {
             Outcome::Applied => {
                 self.in_flight.views_refused = 0;
                 self.notify_first_in_line(&view);
+                self.notify_assigned(&view);
                 self.adopt_view(view);
                 // What was read meanwhile may differ again.
                 self.publish_view();

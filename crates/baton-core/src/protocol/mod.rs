@@ -225,6 +225,16 @@ pub enum Hint {
         /// The view.
         view: ViewVersion,
     },
+    /// The assignment document of this node moved with a new view: it may look.
+    Assigned {
+        /// The view.
+        view: ViewVersion,
+    },
+    /// A process says something new of its partitions: the leader may look who is there.
+    Reported {
+        /// The process.
+        boot: BootId,
+    },
     /// This node is about to be named successor: it may warm its plugins up.
     Prepare {
         /// The epoch that is about to end.

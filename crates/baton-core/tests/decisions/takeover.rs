@@ -200,7 +200,7 @@ fn a_watch_ends_with_the_holder() {
     let mut node = watching(&["b", ME]);
     node.due(5_000, Timer::Beat);
     let actions = node.answer(5_010, Answer::vacant(version("a", 4, 10), Some("b")));
-    assert_eq!(actions.last(), Some(&Action::UnwatchLifeline));
+    assert_eq!(actions.last(), Some(&Action::UnwatchLifeline { boot: boot("a") }));
 }
 
 const DENIALS: [LifelineReport; 2] =
@@ -323,7 +323,7 @@ fn a_proof_is_over_once_another_process_holds_the_lease() {
         leader_changed(Some("a"), Some("b"), 5),
         // The one ahead leads now: this node is next.
         set(Timer::Takeover, 21_010),
-        Action::UnwatchLifeline,
+        Action::UnwatchLifeline { boot: boot("a") },
     ];
     assert_eq!(actions, expected);
     assert_eq!(node.core.known_epoch(), Epoch(5));

@@ -69,14 +69,17 @@ impl Transition<'_> {
                 process.watch = Some(Watch { boot, is_reported: false });
                 return self.connect(boot);
             }
-            Action::UnwatchLifeline => process.watch = None,
+            Action::UnwatchLifeline { boot } => {
+                process.watch = process.watch.filter(|watch| watch.boot != boot);
+            }
             Action::Tell { to, hint } => {
                 if let Some(to) = self.model.slot_of(&to).filter(|_| !only_hastens(&hint)) {
                     self.state.hints.push((to, hint));
                     self.state.hints.sort_by_key(|(to, _)| *to);
                 }
             }
-            Action::Prepare | Action::Emit(_) | Action::Halt => {}
+            // No node of this model coordinates partitions.
+            Action::MembersRead(_) | Action::Prepare | Action::Emit(_) | Action::Halt => {}
         }
         None
     }

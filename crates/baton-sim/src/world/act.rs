@@ -165,9 +165,11 @@ impl World {
             }
             Action::StartTerm { epoch, .. } => self.start_term(pid, epoch),
             Action::StopTerm { epoch, reason, .. } => self.stop_term(pid, epoch, reason),
-            Action::WatchLifeline { boot, address } => self.watch(pid, Some((boot, &address))),
-            Action::UnwatchLifeline => self.watch(pid, None),
+            Action::WatchLifeline { boot, address } => self.watch(pid, boot, &address),
+            Action::UnwatchLifeline { boot } => self.unwatch(pid, boot),
             Action::Tell { to, hint } => self.send_to_node(pid, &to, &hint),
+            // No node of this world coordinates partitions.
+            Action::MembersRead(_) => {}
             Action::Prepare => self.coverage.situation("prepared-successor"),
             Action::Emit(event) => self.emitted(&event),
             Action::Halt => self.halted(pid),

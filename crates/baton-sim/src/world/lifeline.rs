@@ -6,27 +6,36 @@ use std::time::Duration;
 use baton_core::LifelineReport;
 use baton_core::ids::BootId;
 
-use super::{Delivery, Event, Process, World};
+use super::process::WatchedLifeline;
+use super::{Delivery, Event, World};
 use crate::fact::ProcessId;
 use crate::plan::Fault;
 
 impl World {
-    /// A process begins to watch a lifeline, or stops.
-    pub(super) fn watch(&mut self, pid: ProcessId, lifeline: Option<(BootId, &str)>) {
+    /// A process begins to watch a lifeline.
+    pub(super) fn watch(&mut self, pid: ProcessId, boot: BootId, address: &str) {
         let Some(process) = self.process_mut(pid) else { return };
-        process.watches = lifeline.map(|(boot, _)| boot);
-        (process.connected, process.was_reset) = (false, false);
-        if let Some((boot, address)) = lifeline {
-            process.watched_slot = slot_at(address);
-            let at = self.now + self.span_ms(1, 3);
-            self.queue.push(at, Event::Deliver(pid, Delivery::Dial(boot)));
+        let slot = slot_at(address);
+        process.watches.insert(boot, WatchedLifeline { slot, connected: false, was_reset: false });
+        let at = self.now + self.span_ms(1, 3);
+        self.queue.push(at, Event::Deliver(pid, Delivery::Dial(boot)));
+    }
+
+    /// A process watches a lifeline no longer.
+    pub(super) fn unwatch(&mut self, pid: ProcessId, boot: BootId) {
+        if let Some(process) = self.process_mut(pid) {
+            process.watches.remove(&boot);
         }
+    }
+
+    fn watched(&mut self, pid: ProcessId, boot: BootId) -> Option<&mut WatchedLifeline> {
+        self.process_mut(pid)?.watches.get_mut(&boot)
     }
 
     /// A process died: its lifelines close, and the processes that watch it dial again at once.
     pub(super) fn lifeline_broke(&mut self, boot: BootId) {
         for pid in self.processes() {
-            if self.process(pid).is_some_and(|process| process.watches == Some(boot)) {
+            if self.watched(pid, boot).is_some() {
                 let at = self.now + self.span_ms(1, 3);
                 self.queue.push(at, Event::Deliver(pid, Delivery::Dial(boot)));
             }
@@ -35,22 +44,18 @@ impl World {
 
     /// A look at a lifeline.
     pub(super) fn dial(&mut self, pid: ProcessId, boot: BootId) {
-        let Some(process) = self.process(pid).filter(|process| process.watches == Some(boot))
-        else {
-            return;
-        };
-        let (was_connected, was_reset) = (process.connected, process.was_reset);
-        if was_reset {
+        let Some(watched) = self.watched(pid, boot) else { return };
+        let (slot, was_connected) = (watched.slot, watched.connected);
+        if std::mem::take(&mut watched.was_reset) {
             // A process reads the end of its connection before it dials again, late or not.
             let (report, own_host) = (LifelineReport::Broken, false);
-            self.process_mut(pid).into_iter().for_each(|process| process.was_reset = false);
             let now = self.machines[pid.slot].clock.read(self.now);
             self.handle(pid, now, baton_core::Input::Lifeline { boot, report, own_host });
-            if self.process(pid).is_none_or(|process| process.watches != Some(boot)) {
+            if self.watched(pid, boot).is_none() {
                 return;
             }
         }
-        let (report, own_host) = self.see_lifeline(pid, boot, was_connected);
+        let (report, own_host) = self.see_lifeline(pid, boot, (slot, was_connected));
         let gone = self.processes().iter().all(|other| other.boot != boot);
         match report {
             LifelineReport::Refused if gone => self.coverage.fault(Fault::ProvedDeath),
@@ -63,8 +68,8 @@ impl World {
             self.queue.push(at, Event::Deliver(pid, Delivery::Dial(boot)));
         }
         let alive = report == LifelineReport::Alive;
-        if let Some(process) = self.process_mut(pid) {
-            process.connected |= alive;
+        if let Some(watched) = self.watched(pid, boot) {
+            watched.connected |= alive;
         }
         if !(alive && was_connected) {
             let now = self.machines[pid.slot].clock.read(self.now);
@@ -78,10 +83,8 @@ impl World {
         &self,
         pid: ProcessId,
         boot: BootId,
-        connected: bool,
+        (slot, connected): (usize, bool),
     ) -> (LifelineReport, bool) {
-        let watched = self.process(pid).map(|process| process.watched_slot);
-        let Some(slot) = watched else { return (LifelineReport::TimedOut, false) };
         let occupant = self.machines[slot].process.as_ref();
         let report = match occupant {
             _ if !self.cuts.reach_each_other(pid.slot, slot) => LifelineReport::TimedOut,
@@ -97,10 +100,9 @@ impl World {
     /// Every connection to a live process's lifeline is reset, and the next dial refused.
     pub(super) fn reset_lifelines(&mut self, boot: BootId) {
         for pid in self.processes() {
-            let watches = |process: &&mut Process| process.watches == Some(boot);
-            let Some(process) = self.process_mut(pid).filter(watches) else { continue };
-            if std::mem::replace(&mut process.connected, false) {
-                process.was_reset = true;
+            let Some(watched) = self.watched(pid, boot) else { continue };
+            if std::mem::replace(&mut watched.connected, false) {
+                watched.was_reset = true;
                 self.queue.push(self.now, Event::Deliver(pid, Delivery::Dial(boot)));
             }
         }
@@ -108,9 +110,11 @@ impl World {
 
     /// A connection closes although the process at its end lives.
     pub(super) fn close_lifeline(&mut self) -> bool {
-        let watches = |pid: &ProcessId| self.process(*pid).and_then(|process| process.watches);
-        let watchers: Vec<(ProcessId, BootId)> =
-            self.processes().into_iter().filter_map(|pid| Some((pid, watches(&pid)?))).collect();
+        let mut watchers = Vec::new();
+        for pid in self.processes() {
+            let watches = self.process(pid).into_iter().flat_map(|it| it.watches.keys());
+            watchers.extend(watches.map(|boot| (pid, *boot)));
+        }
         let lives = |boot: BootId| self.processes().iter().any(|pid| pid.boot == boot);
         let Some((pid, boot)) = watchers.into_iter().find(|(_, boot)| lives(*boot)) else {
             return false;

@@ -49,6 +49,15 @@ pub enum Delivery {
     Command(Command),
 }
 
+/// A lifeline that a process watches.
+pub struct WatchedLifeline {
+    /// The slot at whose address the other process listens, or listened.
+    pub slot: usize,
+    pub connected: bool,
+    /// Was that connection reset, and has the process not noticed yet?
+    pub was_reset: bool,
+}
+
 /// A running process.
 pub struct Process {
     pub boot: BootId,
@@ -67,12 +76,8 @@ pub struct Process {
     /// The term whose work was started and not told to stop.
     pub running: Option<Epoch>,
     pub working: Option<Epoch>,
-    pub watches: Option<BootId>,
-    /// The slot at whose address that process listens, or listened.
-    pub watched_slot: usize,
-    pub connected: bool,
-    /// Was that connection reset, and has the process not noticed yet?
-    pub was_reset: bool,
+    /// The processes whose lifelines it watches.
+    pub watches: BTreeMap<BootId, WatchedLifeline>,
     pub last_reply_at: TrueTime,
     pub started_at: TrueTime,
     /// The highest epoch it was shown.
@@ -96,10 +101,7 @@ impl Process {
             waiting: BTreeMap::new(),
             running: None,
             working: None,
-            watches: None,
-            watched_slot: 0,
-            connected: false,
-            was_reset: false,
+            watches: BTreeMap::new(),
             last_reply_at: TrueTime::default(),
             started_at,
             shown: Epoch::NONE,

@@ -1,8 +1,10 @@
 //! One node on its thread: its core, its timers, and what the core wants done.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use baton_core::ids::BootId;
 use baton_core::protocol::{Hint, Request};
 use baton_core::time::Moment;
 use baton_core::timer::Timer;
@@ -27,9 +29,9 @@ pub(crate) struct NodeTask {
     /// Is the process to end at once when work goes on past its deadline?
     abort_on_overrun: bool,
     timers: [Option<Moment>; Timer::ALL.len()],
-    /// Tasks that end with the node: the store's push, the lifeline watched.
+    /// Tasks that end with the node: the store's push, the lifelines watched.
     background: JoinSet<()>,
-    watch: Option<tokio::task::AbortHandle>,
+    watches: BTreeMap<BootId, tokio::task::AbortHandle>,
     beats: bool,
     /// Hints on their way. A node has left when they have gone out.
     hints_sent: usize,
@@ -48,7 +50,7 @@ impl NodeTask {
             abort_on_overrun,
             timers: [None; Timer::ALL.len()],
             background: JoinSet::new(),
-            watch: None,
+            watches: BTreeMap::new(),
             beats: false,
             hints_sent: 0,
             services_stopping: false,
@@ -138,11 +140,14 @@ impl NodeTask {
                 }
             }
             Action::WatchLifeline { boot, address } => {
-                self.unwatch();
+                self.unwatch(boot);
                 let watch = lifeline::watch(self.shared.clone(), boot, address);
-                self.watch = Some(self.background.spawn(watch));
+                self.watches.insert(boot, self.background.spawn(watch));
             }
-            Action::UnwatchLifeline => self.unwatch(),
+            Action::UnwatchLifeline { boot } => self.unwatch(boot),
+            Action::MembersRead(reading) => {
+                self.shared.readings.send_replace(Some(Arc::new(reading)));
+            }
             Action::Tell { to, hint: hint @ Hint::Prepare { .. } } => {
                 self.hints_sent += 1;
                 let hold = self.shared.term.borrow().as_ref().and_then(Hold::take);
@@ -158,8 +163,8 @@ impl NodeTask {
         }
     }
 
-    fn unwatch(&mut self) {
-        if let Some(watch) = self.watch.take() {
+    fn unwatch(&mut self, boot: BootId) {
+        if let Some(watch) = self.watches.remove(&boot) {
             watch.abort();
         }
     }

@@ -1,0 +1,159 @@
+//! What of partitions goes with beats, readings and views. The core carries it and decides nothing:
+//! the coordinator and the node's own side do, in [`crate::partition`].
+//!
+//! ```text
+//!   node:   report ──► node record, with the next beat, which comes at once
+//!           written_at: when its last written beat was sent, from which its window counts
+//!   leader: a reading of the records ──► Action::MembersRead
+//!           versions of assignment documents ──► view ──► Hint::Assigned to those they concern
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::action::Action;
+use crate::core::Core;
+use crate::ids::{BootId, Epoch};
+use crate::partition::{AssignmentVersion, PartitionReport};
+use crate::protocol::{Hint, Member, NodeRecord, View};
+use crate::time::Moment;
+
+/// A reading of the node records, for the coordinator of the partitions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MembersReading {
+    /// When it was asked for. A beat that was written before that is in it.
+    pub sent: Moment,
+    /// The records.
+    pub members: Vec<Member>,
+    /// The processes that are proved dead.
+    pub dead: Vec<BootId>,
+}
+
+/// What of partitions is under way between this node, the store and the leader.
+#[derive(Clone, Debug, Default, Hash)]
+pub struct PartitionMessages {
+    /// What this node says of its partitions.
+    report: Option<Arc<PartitionReport>>,
+    /// The report that the leader was told of.
+    told: Option<Arc<PartitionReport>>,
+    /// When the last beat with a report was sent that is known to have been written.
+    written_at: Option<Moment>,
+    /// The assignment documents, while this node leads and its coordinator knows them.
+    assigned: Option<Arc<BTreeMap<BootId, AssignmentVersion>>>,
+}
+
+impl PartitionMessages {
+    pub(crate) fn report(&self) -> Option<Arc<PartitionReport>> {
+        self.report.clone()
+    }
+
+    pub(crate) fn written_at(&self) -> Option<Moment> {
+        self.written_at
+    }
+
+    /// Does this node coordinate partitions?
+    pub(crate) fn is_coordinating(&self) -> bool {
+        self.assigned.is_some()
+    }
+
+    /// A term begins: what the coordinator of an earlier one knew is forgotten.
+    pub(crate) fn term_begins(&mut self) {
+        self.assigned = None;
+    }
+
+    /// Time passed that the clock did not count: the beat was sent this much earlier.
+    pub(crate) fn date_back(&mut self, by: Duration) {
+        self.written_at = self.written_at.map(|at| at - by);
+    }
+}
+
+impl Core {
+    /// This node says something else of its partitions: at once.
+    pub(crate) fn report_partitions(&mut self, now: Moment, report: Option<Arc<PartitionReport>>) {
+        if self.partitions.report != report {
+            self.partitions.report = report;
+            if self.settings.enabled && self.started {
+                self.beat_soon(now);
+            }
+        }
+    }
+
+    /// A beat was written, with this record. The leader is told of a new report: it may read it.
+    pub(crate) fn record_written(&mut self, now: Moment, sent: Moment, record: &NodeRecord) {
+        self.partitions.written_at = record.partitions.as_ref().map(|_| sent);
+        if self.partitions.told == record.partitions {
+            return;
+        }
+        self.partitions.told = record.partitions.clone();
+        let boot = self.me.boot;
+        let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
+        match holder.map(|holder| (holder.boot == boot, holder.node.clone())) {
+            Some((true, _)) => self.partitions_reported(now),
+            Some((false, to)) => {
+                self.out.push(Action::Tell { to, hint: Hint::Reported { boot } });
+            }
+            None => {}
+        }
+    }
+
+    /// A node says something new of its partitions: the coordinator waits for that.
+    pub(crate) fn partitions_reported(&mut self, now: Moment) {
+        if self.running_epoch().is_some() && self.partitions.is_coordinating() {
+            self.read_members_sooner(now);
+        }
+    }
+
+    /// The assignment documents as they are now. The view shows their versions.
+    pub(crate) fn assigned(
+        &mut self,
+        now: Moment,
+        epoch: Epoch,
+        versions: Arc<BTreeMap<BootId, AssignmentVersion>>,
+    ) {
+        if self.running_epoch() == Some(epoch) {
+            let begins = !self.partitions.is_coordinating();
+            self.partitions.assigned = Some(versions);
+            self.publish_view();
+            if begins {
+                self.read_members(now);
+            }
+        }
+    }
+
+    /// Hands a reading to the coordinator.
+    pub(crate) fn hand_reading_over(&mut self, sent: Moment, members: &[Member]) {
+        if self.partitions.is_coordinating() {
+            let dead = self.deaths.iter().collect();
+            let reading = MembersReading { sent, members: members.to_vec(), dead };
+            self.out.push(Action::MembersRead(reading));
+        }
+    }
+
+    /// The assignment document of a process, for the view. Until this term's coordinator knows them,
+    /// it is what the last view says.
+    pub(super) fn assignment_of(&self, boot: BootId) -> Option<AssignmentVersion> {
+        match &self.partitions.assigned {
+            Some(assigned) => assigned.get(&boot).copied(),
+            None => assignment_in(self.view.as_deref()?, boot),
+        }
+    }
+
+    /// Tells the nodes whose assignment documents moved with this view.
+    pub(super) fn notify_assigned(&mut self, view: &View) {
+        let before = self.view.as_deref();
+        let moved = view.members.iter().filter(|member| {
+            let known = before.and_then(|before| assignment_in(before, member.boot));
+            member.boot != self.me.boot && member.assignment.is_some_and(|it| Some(it) != known)
+        });
+        let told: Vec<_> = moved.map(|member| member.id.clone()).collect();
+        for to in told {
+            self.out.push(Action::Tell { to, hint: Hint::Assigned { view: view.version } });
+        }
+    }
+}
+
+/// The assignment document of a process, as a view shows it.
+fn assignment_in(view: &View, boot: BootId) -> Option<AssignmentVersion> {
+    view.members.iter().find(|member| member.boot == boot).and_then(|member| member.assignment)
+}
