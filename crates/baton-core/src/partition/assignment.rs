@@ -116,7 +116,7 @@ pub struct Assignment {
 impl Assignment {
     /// The name of the document of a slot.
     pub fn document(slot: u32) -> String {
-        format!("partitions/{slot}")
+        format!("baton:partitions:{slot}")
     }
 }
 

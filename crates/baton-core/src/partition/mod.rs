@@ -16,9 +16,11 @@
 mod assignment;
 mod number_set;
 mod task_list;
+mod task_lists;
 
 pub use assignment::{Assignment, AssignmentVersion, Grant, PartitionReport, PartitionSet, Token};
 pub use number_set::{InvalidNumberSet, NumberSet};
 pub use task_list::{
     InvalidTaskList, PARTITIONS_MAX, Partition, TaskList, TaskListId, TaskListStatus, WEIGHT_MAX,
 };
+pub use task_lists::{TaskListChange, TaskListRefused, TaskLists};
