@@ -33,7 +33,8 @@ pub fn space() -> Namespace {
 }
 
 fn view(node: &Contender) -> View {
-    let member = |id, boot| ViewMember { id, boot, candidate: true, draining: false, assignment: None };
+    let member =
+        |id, boot| ViewMember { id, boot, candidate: true, draining: false, assignment: None };
     let first = Contender::new(&node.store, &node.namespace, 1);
     View {
         version: ViewVersion { epoch: LAST, number: 1 },

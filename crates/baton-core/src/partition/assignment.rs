@@ -82,7 +82,12 @@ impl FromIterator<Partition> for PartitionSet {
         for Partition { list, number } in partitions {
             lists.entry(list).or_default().push(number);
         }
-        Self(lists.into_iter().map(|(list, numbers)| (list, numbers.into_iter().collect())).collect())
+        Self(
+            lists
+                .into_iter()
+                .map(|(list, numbers)| (list, numbers.into_iter().collect()))
+                .collect(),
+        )
     }
 }
 
@@ -165,7 +170,8 @@ mod tests {
         let json = serde_json::to_string(&assignment).expect("plain data");
         assert_eq!(serde_json::from_str::<Assignment>(&json).expect("its own text"), assignment);
         let grants = json.split_once("\"grants\":").expect("the last field").1;
-        let wanted = r#"[{"token":[7,2],"hold":{"default/a":"0-27/3"},"release":{"default/b":"4"}}]}"#;
+        let wanted =
+            r#"[{"token":[7,2],"hold":{"default/a":"0-27/3"},"release":{"default/b":"4"}}]}"#;
         assert_eq!(grants, wanted);
         let numbers: Vec<_> = assignment.grants[0].hold.iter().map(|it| it.number).collect();
         assert_eq!(numbers[..3], [0, 3, 6]);

@@ -213,7 +213,10 @@ mod tests {
         let id = list("shop/orders", 1).id;
         assert_eq!((id.domain(), id.name()), ("shop", "orders"));
         let json = serde_json::to_string(&id).expect("plain data");
-        assert_eq!((json.as_str(), serde_json::from_str(&json).ok()), ("\"shop/orders\"", Some(id)));
+        assert_eq!(
+            (json.as_str(), serde_json::from_str(&json).ok()),
+            ("\"shop/orders\"", Some(id))
+        );
         let refused = |text: &str| text.parse::<TaskListId>().expect_err("no name").to_string();
         assert!(refused("shop/").starts_with("task list is empty"));
         assert!(refused("/orders").starts_with("domain is empty"));

@@ -232,10 +232,7 @@ mod tests {
         assert_eq!(lists.remove(&id("a")).map(|it| it.partitions), Ok(2));
         assert_eq!(shown(&lists), [("b", 8)]);
         let refused = TaskLists::default().remove(&id("a")).expect_err("there are none");
-        assert_eq!(
-            refused.to_string(),
-            "no task list is named default/a, and there are no others"
-        );
+        assert_eq!(refused.to_string(), "no task list is named default/a, and there are no others");
     }
 
     #[test]

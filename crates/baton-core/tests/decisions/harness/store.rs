@@ -153,7 +153,13 @@ pub fn view(by: &str, (epoch, number): (u64, u64), members: &[&str], next: &[&st
 
 /// A node in a view, that may lead.
 pub fn member(name: &str) -> ViewMember {
-    ViewMember { id: id(name), boot: boot(name), candidate: true, draining: false, assignment: None }
+    ViewMember {
+        id: id(name),
+        boot: boot(name),
+        candidate: true,
+        draining: false,
+        assignment: None,
+    }
 }
 
 /// What a node says of itself with this beat.
