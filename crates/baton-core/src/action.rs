@@ -51,8 +51,8 @@ pub enum Action {
         /// `stop_grace` from now, or the hard deadline if that is sooner.
         by: Moment,
     },
-    /// Keep a connection to this process's lifeline, beside others that are watched, and report what
-    /// becomes of it. Replaces an earlier watch of the same process.
+    /// Keep a connection to this process's lifeline, beside others that are watched, and report
+    /// what becomes of it. Replaces an earlier watch of the same process.
     WatchLifeline {
         /// The process.
         boot: BootId,

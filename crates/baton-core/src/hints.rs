@@ -15,8 +15,8 @@ use crate::planted::planted;
 use crate::protocol::{Claim, Hint};
 use crate::time::Moment;
 
-/// The most nodes with partitions whose lifelines a leader watches. Of the others it learns by their
-/// beats that they are gone.
+/// The most nodes with partitions whose lifelines a leader watches. Of the others it learns by
+/// their beats that they are gone.
 const OWNERS_WATCHED: usize = 512;
 
 impl Core {

@@ -130,8 +130,8 @@ impl Core {
         }
     }
 
-    /// The assignment document of a process, for the view. Until this term's coordinator knows them,
-    /// it is what the last view says.
+    /// The assignment document of a process, for the view. Until this term's coordinator knows
+    /// them, it is what the last view says.
     pub(super) fn assignment_of(&self, boot: BootId) -> Option<AssignmentVersion> {
         match &self.partitions.assigned {
             Some(assigned) => assigned.get(&boot).copied(),

@@ -104,8 +104,8 @@ pub struct Grant {
     pub release: PartitionSet,
 }
 
-/// The content of an assignment document. A document is a slot: it belongs to one process at a time,
-/// and to another once nothing in it is that process's any more.
+/// The content of an assignment document. A document is a slot: it belongs to one process at a
+/// time, and to another once nothing in it is that process's any more.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Assignment {
     /// Whose it is.

@@ -1,17 +1,17 @@
-//! Partitions: what a service divides its work into, spread over its nodes, each with one owner at a
-//! time.
+//! Partitions: what a service divides its work into, spread over its nodes, each with one owner at
+//! a time.
 //!
 //! ```text
 //!   task lists ──┐                      coordinator, one term
 //!   nodes      ──┼──► allocation: who ──► moves: release first, ──► one assignment document
-//!   owners     ──┘    should own what     then assign               for each node
-//!                                              ▲                           │ its version, in the view
-//!                                              │ acknowledged in the beat  ▼
-//!                                              └──────────────── node: starts and stops partitions
+//!   owners     ──┘    should own what     then assign               for each process
+//!                                              ▲                           │ its version, in
+//!                                              │ acknowledged              ▼ the view
+//!                                              └── in the beat ── node: starts, stops partitions
 //! ```
 //!
-//! The coordinator is authoritative for who should own a partition; the assignment documents for who
-//! may own it; and the node for whether it still runs, until its own window has closed.
+//! The coordinator is authoritative for who should own a partition; the assignment documents for
+//! who may own it; and the node for whether it still runs, until its own window has closed.
 
 mod assignment;
 mod number_set;

@@ -100,8 +100,8 @@ async fn a_long_log_is_moved_into_the_database_once_its_writer_has_the_answer() 
     let store = open(&file);
     let namespace = namespace("pages");
     let size = |path| std::fs::metadata(path).expect("the store made it").len();
-    // Over and over 256 KiB, each time others: SQLite writes no page that stays as it is. These are 65
-    // pages of the log with each write, and 1,000 are many.
+    // Over and over 256 KiB, each time others: SQLite writes no page that stays as it is. These are
+    // 65 pages of the log with each write, and 1,000 are many.
     for round in 0..100 {
         let body = vec![round; 256 << 10];
         let written = store.write_document(&namespace, "page", body, Precondition::Any, None);
