@@ -108,6 +108,7 @@ impl Core {
             node: self.me.id.clone(),
             is_registered: self.registered,
             is_overrunning: matches!(stage, Some(Stage::Stopping { overran: true, .. })),
+            lineage: self.observed.lineage(),
             written_at: match self.settings.enabled {
                 true => self.partitions.written_at(),
                 false => Some(Moment::NEVER),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::guard::breaker::BreakerStatus;
 use crate::guard::fence::EpochFence;
-use crate::ids::NodeId;
+use crate::ids::{Lineage, NodeId};
 use crate::metrics::{LeaderlessTime, Metrics, MetricsReport};
 use crate::protocol::View;
 use crate::time::Moment;
@@ -21,6 +21,8 @@ pub struct Snapshot {
     pub is_registered: bool,
     /// Does work of a term go on although its hard deadline has passed?
     pub is_overrunning: bool,
+    /// Which line of history the store's data belongs to, once that is known.
+    pub lineage: Option<Lineage>,
     /// When the last beat was sent that is known to have written what this node says of its
     /// partitions. Beats that may wait, and looks, write nothing.
     pub written_at: Option<Moment>,

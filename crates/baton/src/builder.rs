@@ -23,6 +23,7 @@ use crate::event::{EventSender, Events};
 use crate::lifeline::LifelineConfig;
 use crate::node::{LeavesOnDrop, Node};
 use crate::observe::NodeCounts;
+use crate::partitions::{self, MoveSettings, PartitionHandler, PartitionSetup, TaskList};
 #[cfg(feature = "http")]
 use crate::observe::http::Endpoint;
 #[cfg(feature = "otel")]
@@ -58,6 +59,7 @@ pub struct NodeBuilder {
     services: Vec<Arc<dyn Service>>,
     jobs: Vec<ScheduledJob>,
     schedule_store: Option<Arc<dyn Store>>,
+    partitions: PartitionSetup,
     runtime: Option<tokio::runtime::Handle>,
     abort_on_overrun: bool,
     #[cfg(feature = "http")]
@@ -97,6 +99,7 @@ impl NodeBuilder {
             services: Vec::new(),
             jobs: Vec::new(),
             schedule_store: None,
+            partitions: PartitionSetup::default(),
             runtime: None,
             abort_on_overrun: false,
             #[cfg(feature = "http")]
@@ -188,6 +191,34 @@ impl NodeBuilder {
     /// do not share a connection.
     pub fn schedule_store(mut self, store: Arc<dyn Store>) -> Self {
         self.schedule_store = Some(store);
+        self
+    }
+
+    /// What this node does with the partitions that it is given. Without this it owns none.
+    pub fn partitions(mut self, handler: impl PartitionHandler) -> Self {
+        self.partitions.handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// Declares a task list, whose partitions are spread over the nodes that take partitions. The
+    /// lists that the leader's service declares are applied, and those that it declares no longer
+    /// are removed. Every node that may lead declares them, also one that owns no partitions. What
+    /// is wrong with a list is refused by [`build`](Self::build).
+    pub fn task_list(mut self, list: TaskList) -> Self {
+        self.partitions.lists.push(list);
+        self
+    }
+
+    /// How partitions are moved while this node leads.
+    pub fn partition_moves(mut self, moves: MoveSettings) -> Self {
+        self.partitions.moves = moves;
+        self
+    }
+
+    /// Another handle on the node's store for partitions, so that they and the beats do not share a
+    /// connection.
+    pub fn partition_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.partitions.store = Some(store);
         self
     }
 
@@ -329,11 +360,18 @@ impl NodeBuilder {
             jobs.add(self.jobs)?;
             schedules::host(&plugins, &jobs)?;
         }
+        let mut setup = self.partitions;
+        setup.check()?;
+        let partitions = Arc::new(setup);
+        if partitions.is_used() {
+            partitions::host(&plugins, &partitions)?;
+        }
         let shared = Arc::new(Shared {
             task_id: host.next_task_id(),
             events,
             plugins: Arc::new(plugins),
             jobs,
+            partitions,
             namespace,
             id,
             boot: host.boot,

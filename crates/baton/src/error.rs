@@ -6,6 +6,7 @@ use baton_core::ids::InvalidName;
 use baton_core::schedule::InvalidSchedule;
 use baton_core::settings::InvalidSettings;
 
+use crate::partitions::TaskListError;
 use crate::plugin::InvalidPluginName;
 
 /// Why a node was not built.
@@ -24,6 +25,9 @@ pub enum BuildError {
     /// Correct the schedule: the message names the field.
     #[error(transparent)]
     Schedule(#[from] InvalidSchedule),
+    /// A task list is not within the limits.
+    #[error(transparent)]
+    TaskList(#[from] TaskListError),
     /// Choose another address for the lifeline, or switch it off.
     #[error("the lifeline cannot listen on {address} ({source}); choose another address or port")]
     Lifeline {

@@ -38,6 +38,7 @@ mod tune;
 pub mod clock;
 pub mod lifeline;
 pub mod once;
+pub mod partitions;
 pub mod plugins;
 pub mod shutdown;
 

@@ -22,6 +22,7 @@ use crate::event::EventSender;
 use crate::lifeline::{late_notice, noticed_without, watchers};
 use crate::node::Departure;
 use crate::observe::NodeCounts;
+use crate::partitions::PartitionSetup;
 use crate::plugin::PluginSet;
 use crate::plugins::schedules::Jobs;
 use crate::term::Term;
@@ -49,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) plugins: Arc<PluginSet>,
     /// The schedules that this node declares.
     pub(crate) jobs: Arc<Jobs>,
+    /// What the node has to do with partitions.
+    pub(crate) partitions: Arc<PartitionSetup>,
     pub(crate) inbox: Arc<Inbox>,
     /// For what tasks of the node's own thread report.
     pub(crate) reports: mpsc::Sender<Message>,

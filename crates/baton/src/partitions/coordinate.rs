@@ -1,0 +1,189 @@
+//! The leader's part: a plugin that carries out what the coordinator of its term decides.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::partition::coordinator::{Action, Coordinator, Input, TermOfMoves};
+use baton_core::protocol::Failure;
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{StoreError, WriteOutcome};
+use tokio::task::{JoinError, JoinSet};
+
+use super::documents::{Documents, PartitionsError};
+use super::setup::PartitionSetup;
+use super::task_lists::TaskListError;
+use crate::leadership::Leadership;
+use crate::plugin::{Plugin, PluginError};
+
+/// How often the task lists are read again for what people changed, unless a hint says so sooner.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// The plugin's name.
+const NAME: &str = "partitions";
+
+/// Coordinates the partitions of the namespace while this node leads.
+pub(crate) struct PartitionsPlugin(pub(crate) Arc<PartitionSetup>);
+
+#[async_trait]
+impl Plugin for PartitionsPlugin {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
+        let shared = &term.shared;
+        let lineage = shared.snapshot().lineage.unwrap_or(baton_core::ids::Lineage(0));
+        let lease = shared.settings.lease_terms();
+        let moves = TermOfMoves { epoch: term.epoch(), lineage, lease };
+        let mut rounds = Rounds {
+            setup: &self.0,
+            term,
+            documents: self.0.documents(shared),
+            coordinator: Coordinator::new(SystemClock.now(), moves, self.0.moves),
+            requests: JoinSet::new(),
+        };
+        rounds.run().await.map_err(PluginError::from)
+    }
+}
+
+/// What carries out the decisions of one coordinator.
+struct Rounds<'a> {
+    setup: &'a PartitionSetup,
+    term: &'a Leadership,
+    documents: Documents,
+    coordinator: Coordinator,
+    requests: JoinSet<Result<Option<Input>, PartitionsError>>,
+}
+
+impl Rounds<'_> {
+    async fn run(&mut self) -> Result<(), PartitionsError> {
+        let mut readings = self.term.shared.readings.subscribe();
+        readings.mark_unchanged();
+        // From now on the readings of the records come.
+        self.publish(Arc::default()).await;
+        self.look_at_lists(true);
+        self.feed(Input::Tick).await;
+        let mut look_at = SystemClock.now() + LOOK_EVERY;
+        while !self.coordinator.is_over() {
+            let now = SystemClock.now();
+            let wait = self.coordinator.wakes_after(now).min(look_at.since(now));
+            let input = tokio::select! {
+                biased;
+                _ = self.term.lost() => return Ok(()),
+                Some(answer) = self.requests.join_next() => match answered(answer)? {
+                    Some(input) => input,
+                    None => continue,
+                },
+                changed = readings.changed() => {
+                    changed.expect("the node holds the sender");
+                    let Some(reading) = readings.borrow_and_update().clone() else { continue };
+                    for boot in &reading.dead {
+                        self.feed(Input::Died(*boot)).await;
+                    }
+                    Input::Members { sent: reading.sent, members: reading.members.clone() }
+                }
+                () = self.setup.edited.notified() => {
+                    self.look_at_lists(false);
+                    continue;
+                }
+                () = SystemClock.sleep(wait) => Input::Tick,
+            };
+            if SystemClock.now() >= look_at {
+                self.look_at_lists(false);
+                look_at = SystemClock.now() + LOOK_EVERY;
+            }
+            self.feed(input).await;
+        }
+        Ok(())
+    }
+
+    async fn feed(&mut self, input: Input) {
+        for action in self.coordinator.handle(SystemClock.now(), input) {
+            self.carry_out(action).await;
+        }
+    }
+
+    async fn carry_out(&mut self, action: Action) {
+        match action {
+            Action::Read { slots } => {
+                let documents = self.documents.clone();
+                self.requests.spawn(async move {
+                    match documents.read(&slots).await {
+                        Ok(found) => Ok(Some(Input::Read { found })),
+                        Err(PartitionsError::Store(problem))
+                            if problem.failure() != Failure::Rejected =>
+                        {
+                            Ok(Some(Input::Unread))
+                        }
+                        Err(problem) => Err(problem),
+                    }
+                });
+            }
+            Action::Write(writes) => {
+                let (documents, fence) = (self.documents.clone(), self.term.epoch());
+                self.requests.spawn(async move {
+                    Ok(Some(Input::Written(documents.write(writes, fence).await?)))
+                });
+            }
+            Action::Publish(versions) => self.publish(versions).await,
+        }
+    }
+
+    /// The node's next view shows these versions, and tells the nodes whose own have moved.
+    async fn publish(
+        &self,
+        versions: Arc<
+            std::collections::BTreeMap<
+                baton_core::ids::BootId,
+                baton_core::partition::AssignmentVersion,
+            >,
+        >,
+    ) {
+        let epoch = self.term.epoch();
+        self.term.shared.report(baton_core::Input::Assigned { epoch, versions }).await;
+    }
+
+    /// Reads the task lists, and writes what this node's service declares into them.
+    fn look_at_lists(&mut self, declares: bool) {
+        let documents = self.documents.clone();
+        let declared = declares.then(|| self.setup.lists.clone());
+        let fence = self.term.epoch();
+        self.requests.spawn(async move {
+            loop {
+                let (version, mut lists) = match documents.read_lists().await {
+                    Ok(found) => found,
+                    Err(TaskListError::Store(problem))
+                        if problem.failure() != Failure::Rejected =>
+                    {
+                        // The next look is due in some seconds.
+                        return Ok(None);
+                    }
+                    Err(problem) => return Err(problem.into()),
+                };
+                let declares = match &declared {
+                    Some(declared) => lists.declare(declared).map_err(TaskListError::from)?,
+                    None => false,
+                };
+                if !declares {
+                    return Ok(Some(Input::Lists(lists.all().to_vec())));
+                }
+                match documents.write_lists(version, &lists, Some(fence)).await {
+                    Ok(WriteOutcome::Fenced) => return Ok(None),
+                    Ok(WriteOutcome::Written(_) | WriteOutcome::Conflict(_))
+                    | Err(StoreError::Unknown { .. }) => {}
+                    Err(problem) => return Err(problem.into()),
+                }
+            }
+        });
+    }
+}
+
+fn answered(
+    answer: Result<Result<Option<Input>, PartitionsError>, JoinError>,
+) -> Result<Option<Input>, PartitionsError> {
+    answer.unwrap_or_else(|problem| {
+        let detail = format!("the store's driver panicked ({problem})");
+        Err(StoreError::Unknown { detail }.into())
+    })
+}

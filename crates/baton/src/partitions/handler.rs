@@ -1,0 +1,158 @@
+//! What an application does with the partitions of its node.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use baton_core::partition::{Partition, Token};
+use baton_core::time::Moment;
+use baton_store::clock::{Clock, SystemClock};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Until when this process may act for its partitions, as every thread can read it: a thread that
+/// was paused cannot keep a partition.
+#[derive(Debug, Default)]
+pub(super) struct OwnershipWindow(AtomicU64);
+
+impl OwnershipWindow {
+    pub(super) fn set(&self, until: Moment) {
+        self.0.store(until.as_micros(), Ordering::Release);
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        SystemClock.now() < self.until()
+    }
+
+    pub(super) fn until(&self) -> Moment {
+        Moment::from_micros(self.0.load(Ordering::Acquire))
+    }
+}
+
+/// A partition that this node was given.
+#[derive(Clone, Debug)]
+pub struct OwnedPartition {
+    pub(super) partition: Partition,
+    pub(super) token: Token,
+    /// Cancelled when it is to be stopped.
+    pub(super) release: CancellationToken,
+    pub(super) window: Arc<OwnershipWindow>,
+}
+
+impl OwnedPartition {
+    /// Which partition.
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// Rises with every owner of the partition: what carries a lower one comes from a former owner.
+    pub fn token(&self) -> Token {
+        self.token
+    }
+
+    /// May this process still act for the partition? Computed from the clock at each call: false
+    /// once the partition is to be released, or the node has not reached the store for too long.
+    pub fn is_owned(&self) -> bool {
+        !self.release.is_cancelled() && self.window.is_open()
+    }
+
+    /// Waits until the partition is to be stopped: another node is to own it, its task list was
+    /// changed, or this node can no longer tell that it owns it. Cancel safe.
+    pub async fn released(&self) {
+        self.release.cancelled().await;
+    }
+
+    /// By when work that was told to stop must have stopped: another node may own the partition
+    /// from then on. It moves on with each beat that the store has written.
+    pub fn deadline(&self) -> Moment {
+        self.window.until()
+    }
+
+    /// Waits until this process may not act for the partition any more, whatever it was told.
+    async fn cut_off(&self) {
+        while self.window.is_open() {
+            SystemClock.sleep(self.deadline().since(SystemClock.now())).await;
+        }
+    }
+}
+
+/// What an application does with the partitions of its node. Partitions are independent of each
+/// other: calls about different ones run side by side. [`partition_task`] makes one from a closure.
+#[async_trait]
+pub trait PartitionHandler: Send + Sync + 'static {
+    /// This node owns the partition from now on.
+    async fn on_assigned(&self, owned: OwnedPartition);
+
+    /// This node is to own the partition no longer. Its work has stopped when this returns: then
+    /// another node may begin. Called once `on_assigned` has returned.
+    async fn on_release(&self, owned: &OwnedPartition);
+}
+
+/// A handler that runs a task for each partition: from the moment this node owns it until the
+/// task returns, which it does soon after [`OwnedPartition::released`]. A task that does not is
+/// aborted at [`OwnedPartition::deadline`].
+///
+/// ```
+/// use baton::Node;
+/// use baton::partitions::{TaskList, partition_task};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let consumer = partition_task(|owned| async move {
+///     println!("{} is mine, with token {:?}", owned.partition(), owned.token());
+///     owned.released().await;
+/// });
+/// let node = Node::builder(baton::open("sqlite://app.db").await?)
+///     .task_list(TaskList::new("orders".parse()?, 12))
+///     .partitions(consumer)
+///     .build()?;
+/// # node.leave().await;
+/// # Ok(())
+/// # }
+/// ```
+pub fn partition_task<F, Work>(run: F) -> impl PartitionHandler
+where
+    F: Fn(OwnedPartition) -> Work + Send + Sync + 'static,
+    Work: Future<Output = ()> + Send + 'static,
+{
+    TaskHandler { run, tasks: Mutex::default() }
+}
+
+struct TaskHandler<F> {
+    run: F,
+    tasks: Mutex<BTreeMap<Partition, AbortOnDrop>>,
+}
+
+/// A task that ends with what holds it.
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+#[async_trait]
+impl<F, Work> PartitionHandler for TaskHandler<F>
+where
+    F: Fn(OwnedPartition) -> Work + Send + Sync + 'static,
+    Work: Future<Output = ()> + Send + 'static,
+{
+    async fn on_assigned(&self, owned: OwnedPartition) {
+        let partition = owned.partition.clone();
+        let task = AbortOnDrop(tokio::spawn((self.run)(owned)));
+        self.tasks.lock().expect("no holder panics").insert(partition, task);
+    }
+
+    async fn on_release(&self, owned: &OwnedPartition) {
+        let task = self.tasks.lock().expect("no holder panics").remove(&owned.partition);
+        if let Some(mut task) = task {
+            // A panic ends it as well.
+            tokio::select! {
+                _ = &mut task.0 => return,
+                () = owned.cut_off() => task.0.abort(),
+            }
+            let _ = (&mut task.0).await;
+        }
+    }
+}

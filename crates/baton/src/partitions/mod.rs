@@ -1,0 +1,72 @@
+//! Partitions of a service, spread over its nodes, each with one owner at a time.
+//!
+//! ```text
+//!   leader:     coordinate ── documents ──► store ── view ──► every node: owner of its partitions
+//!                   ▲                                              │ on_assigned, on_release
+//!                   └───────── reports, with the beats ────────────┘       ▼
+//!   any process: task_lists, by compare-and-set                    handler: the application
+//! ```
+//!
+//! What is decided, and why that is safe, is in [`baton_core::partition`]; here it is carried out.
+//! Requests for partitions have a handle on the store, or a share of its calls, of their own, so
+//! that no beat waits behind them.
+
+mod coordinate;
+mod documents;
+mod handler;
+mod owner;
+mod setup;
+mod task_lists;
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+pub use baton_core::partition::coordinator::MoveSettings;
+pub use baton_core::partition::{
+    InvalidTaskList, PARTITIONS_MAX, Partition, TaskList, TaskListChange, TaskListId,
+    TaskListRefused, TaskListStatus, TaskLists, Token,
+};
+pub use documents::PartitionsError;
+pub use handler::{OwnedPartition, PartitionHandler, partition_task};
+pub(crate) use setup::PartitionSetup;
+pub use task_lists::{TaskListError, TaskListsClient};
+
+use crate::error::BuildError;
+use crate::node::Node;
+use crate::plugin::PluginSet;
+
+/// The partitions of a node.
+#[derive(Clone)]
+pub struct NodePartitions(Arc<PartitionSetup>);
+
+impl NodePartitions {
+    /// What this node owns now, in order.
+    pub fn owned(&self) -> Vec<OwnedPartition> {
+        self.0.owned.borrow().to_vec()
+    }
+
+    /// What this node owns, again whenever that changes.
+    pub fn watch(&self) -> watch::Receiver<Arc<Vec<OwnedPartition>>> {
+        self.0.owned.subscribe()
+    }
+}
+
+impl std::fmt::Debug for NodePartitions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("NodePartitions").field(&self.owned()).finish()
+    }
+}
+
+impl Node {
+    /// The partitions that this node owns.
+    pub fn partitions(&self) -> NodePartitions {
+        NodePartitions(self.shared.partitions.clone())
+    }
+}
+
+/// Adds what coordinates and owns partitions to a node that has to do with them.
+pub(crate) fn host(plugins: &PluginSet, setup: &Arc<PartitionSetup>) -> Result<(), BuildError> {
+    plugins.add(Arc::new(coordinate::PartitionsPlugin(setup.clone())))?;
+    plugins.add_service(Arc::new(owner::PartitionOwner(setup.clone()))).map(drop)
+}
