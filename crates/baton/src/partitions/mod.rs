@@ -5,6 +5,7 @@
 //!                   ▲                                              │ on_assigned, on_release
 //!                   └───────── reports, with the beats ────────────┘       ▼
 //!   any process: task_lists, by compare-and-set                    handler: the application
+//!                router: who owns what
 //! ```
 //!
 //! What is decided, and why that is safe, is in [`baton_core::partition`]; here it is carried out.
@@ -15,6 +16,7 @@ mod coordinate;
 mod documents;
 mod handler;
 mod owner;
+mod router;
 mod setup;
 mod task_lists;
 
@@ -29,6 +31,7 @@ pub use baton_core::partition::{
 };
 pub use documents::PartitionsError;
 pub use handler::{OwnedPartition, PartitionHandler, partition_task};
+pub use router::{PartitionMap, PartitionOwnership, PartitionRouter};
 pub(crate) use setup::PartitionSetup;
 pub use task_lists::{TaskListError, TaskListsClient};
 

@@ -16,6 +16,7 @@ mod networks;
 mod observe;
 mod once;
 mod plugins;
+mod partitions;
 mod polls;
 mod schedules;
 mod services;
