@@ -86,6 +86,12 @@ pub(crate) enum Command {
     /// Show, preview, pause and run schedules.
     #[command(subcommand)]
     Schedules(schedules::Command),
+    /// Show who owns which partition.
+    #[command(subcommand)]
+    Partitions(partitions::Command),
+    /// List, add, change and remove task lists, the named sets of partitions.
+    #[command(subcommand)]
+    Tasklists(tasklists::Command),
     /// Change and show durable counters.
     #[command(subcommand)]
     Counters(counters::Command),

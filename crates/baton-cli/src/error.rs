@@ -6,6 +6,7 @@ use std::time::Duration;
 use baton::BuildError;
 use baton::once::{InvalidKey, OnceCause, OnceError};
 use baton::plugins::counters::CountError;
+use baton::partitions::{PartitionsError, TaskListError};
 use baton::plugins::schedules::ScheduleError;
 use baton_core::TransferRefusal;
 use baton_core::ids::{Namespace, NodeId};
@@ -81,6 +82,10 @@ pub enum CommandError {
     Count(CountError),
     #[error(transparent)]
     Schedule(ScheduleError),
+    #[error(transparent)]
+    TaskList(TaskListError),
+    #[error(transparent)]
+    Partitions(PartitionsError),
     #[error("there is no schedule {name} in namespace {namespace}; {remedy}")]
     NoSchedule { name: String, namespace: Namespace, remedy: String },
     #[error("{sentence}")]
@@ -134,6 +139,7 @@ impl CommandError {
             | Self::Nested { .. }
             | Self::Count(CountError::Name(_) | CountError::TooFar { .. })
             | Self::Schedule(ScheduleError::Invalid(_))
+            | Self::TaskList(TaskListError::Refused(_))
             | Self::Build(
                 BuildError::Settings(_) | BuildError::Unadvertised(_) | BuildError::Schedule(_),
             ) => Exit::USAGE,
@@ -142,6 +148,8 @@ impl CommandError {
             | Self::Once(OnceError::Unreadable { .. })
             | Self::Store { .. }
             | Self::Schedule(ScheduleError::Pages(_))
+            | Self::TaskList(TaskListError::Unreadable { .. } | TaskListError::Store(_))
+            | Self::Partitions(_)
             | Self::Count(CountError::NotCounted { .. } | CountError::Store(_)) => Exit::STORE,
             Self::Once(OnceError::Failed { failure, .. }) => match failure.cause {
                 OnceCause::Exit(code) => Exit(code),

@@ -11,15 +11,18 @@ pub(crate) mod history;
 pub(crate) mod manuals;
 pub(crate) mod namespaces;
 pub(crate) mod once;
+pub(crate) mod partitions;
 pub(crate) mod plugins;
 pub(crate) mod run;
 pub(crate) mod schedules;
 pub(crate) mod serve;
 pub(crate) mod settings;
+pub(crate) mod tasklists;
 pub(crate) mod tick;
 pub(crate) mod watch;
 
 use std::future::Future;
+use std::time::Duration;
 
 use baton_sim::commands as simulator;
 
@@ -29,6 +32,9 @@ use crate::error::{CommandError, Exit};
 use crate::open_store::{self, OpenStore};
 use crate::output::stdout;
 use crate::snapshot::render;
+
+/// Time limit of one request to the store, for a person who waits for the answer.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Arguments of a command that reads or changes one namespace of a store.
 #[derive(Debug, clap::Args)]
@@ -70,6 +76,8 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
             Command::Transfer(arguments) => handover::transfer(&arguments).await,
             Command::Resign(arguments) => handover::resign(&arguments).await,
             Command::Schedules(command) => schedules::run(&command).await,
+            Command::Partitions(command) => partitions::run(&command).await,
+            Command::Tasklists(command) => tasklists::run(&command).await,
             Command::Counters(command) => counters::run(&command).await,
             Command::Fences(command) => fences::run(&command).await,
             Command::Doctor(arguments) => doctor::run(&arguments).await,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use baton_core::LifelineReport;
 use baton_core::ids::Namespace;
 use baton_core::protocol::Hint;
+use baton_store::{Inspection, StoreError};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -32,6 +33,19 @@ pub(crate) async fn send_topic(
 ) -> io::Result<()> {
     let hint = LifelineHint::Service { topic: topic.to_owned() };
     in_time(send(address, namespace, &hint)).await?.map(drop)
+}
+
+/// The same for the service of this name on the leader, as a look at the lease shows it. It may be
+/// lost.
+pub(crate) async fn hint_leader(
+    look: Result<Inspection, StoreError>,
+    namespace: &Namespace,
+    topic: &str,
+) {
+    let holder = look.ok().and_then(|it| it.lease).and_then(|lease| lease.holder);
+    if let Some(address) = holder.and_then(|holder| holder.lifeline) {
+        let _ = send_topic(&address, namespace, topic).await;
+    }
 }
 
 /// The same as [`send_hint`], and waits until the other has taken it in.

@@ -27,7 +27,7 @@ mod wire;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 pub use dial::{probe, send_hint};
-pub(crate) use dial::{send_and_wait, send_topic};
+pub(crate) use dial::{hint_leader, send_and_wait, send_topic};
 pub use key::without_key;
 pub use notice::{Watcher, late_notice, noticed_without, watchers};
 

@@ -10,7 +10,9 @@ use baton_core::protocol::{Failure, View};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, Store, StoreError, WriteOutcome};
 
+use super::owner::TOPIC;
 use super::task_lists::TaskListError;
+use crate::lifeline;
 
 /// Why documents of partitions were not read or written.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +60,12 @@ impl Documents {
             Ok(Some((found.version, content)))
         };
         slots.iter().zip(found).map(read).collect()
+    }
+
+    /// Tells the leader that the task lists were changed. It looks every few seconds without this.
+    pub(super) async fn hint_leader(&self) {
+        let look = self.in_time(self.store.inspect(&self.namespace)).await;
+        lifeline::hint_leader(look, &self.namespace, TOPIC).await;
     }
 
     /// The published view.

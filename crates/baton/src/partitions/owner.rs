@@ -31,7 +31,10 @@ impl Service for PartitionOwner {
 
     async fn run(&self, context: &ServiceContext) -> Result<(), PluginError> {
         let shared = &context.shared;
-        let Some(handler) = self.0.handler.clone() else { return Ok(()) };
+        let Some(handler) = self.0.handler.clone() else {
+            self.only_hear_hints(context).await;
+            return Ok(());
+        };
         let window = Arc::new(OwnershipWindow::default());
         let mut owner = Owner {
             setup: &self.0,
@@ -47,6 +50,18 @@ impl Service for PartitionOwner {
         };
         owner.run().await;
         Ok(())
+    }
+}
+
+impl PartitionOwner {
+    /// A node that owns no partitions may lead all the same.
+    async fn only_hear_hints(&self, context: &ServiceContext) {
+        loop {
+            tokio::select! {
+                () = context.hinted() => self.0.edited.notify_one(),
+                () = context.stopped() => return,
+            }
+        }
     }
 }
 

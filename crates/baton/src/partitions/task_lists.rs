@@ -91,7 +91,10 @@ impl TaskListsClient {
             }
             edit(&mut lists)?;
             match self.documents.write_lists(version, &lists, None).await {
-                Ok(WriteOutcome::Written(_)) => return Ok(lists),
+                Ok(WriteOutcome::Written(_)) => {
+                    self.documents.hint_leader().await;
+                    return Ok(lists);
+                }
                 Ok(WriteOutcome::Conflict(_) | WriteOutcome::Fenced) => {}
                 Err(StoreError::Unknown { .. }) => is_unanswered = true,
                 Err(problem) => return Err(problem.into()),

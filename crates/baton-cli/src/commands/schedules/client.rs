@@ -1,7 +1,5 @@
 //! The schedules of an open store.
 
-use std::time::Duration;
-
 use baton::plugins::schedules::{
     EditRefused, PagesError, ScheduleError, Schedules, StoredSchedule,
 };
@@ -10,13 +8,11 @@ use baton_core::protocol::LeaseSnapshot;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::StoreArguments;
+use crate::commands::REQUEST_TIMEOUT;
 use super::standing::Now;
 use crate::config::nearest;
 use crate::error::CommandError;
 use crate::open_store::OpenStore;
-
-/// Time limit of one request to the store, for a person who waits for the answer.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct SchedulesClient {
     pub opened: OpenStore,

@@ -10,7 +10,7 @@ use baton_core::schedule::page::{PAGES_MAX, Page, WriterId};
 use baton_core::schedule::scheduler::PageWrite;
 use baton_core::schedule::{Claimant, EditRefused, Entry, InvalidSchedule, RunId};
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Store, StoreError};
+use baton_store::Store;
 
 use super::hint::TOPIC;
 use super::jobs::Jobs;
@@ -229,13 +229,8 @@ impl Schedules {
         if let Some(own) = &self.own {
             own.edited.notify_one();
         }
-        let store = &self.pages.store;
-        let look: Result<_, StoreError> = self.pages.in_time(store.inspect(namespace)).await;
-        let holder = look.ok().and_then(|it| it.lease).and_then(|lease| lease.holder);
-        if let Some(address) = holder.and_then(|holder| holder.lifeline) {
-            // It may be lost.
-            let _ = lifeline::send_topic(&address, namespace, TOPIC).await;
-        }
+        let look = self.pages.in_time(self.pages.store.inspect(namespace)).await;
+        lifeline::hint_leader(look, namespace, TOPIC).await;
     }
 }
 
