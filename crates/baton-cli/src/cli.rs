@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand};
 use crate::commands::handover::{HandoverArguments, TransferArguments};
 use crate::commands::manuals::{CompletionsArguments, ManArguments};
 use crate::commands::{
-    StoreArguments, counters, demo, doctor, fences, health, history, once, run, schedules, serve,
-    settings, watch,
+    StoreArguments, counters, demo, doctor, fences, health, history, once, partitions, run,
+    schedules, serve, settings, tasklists, watch,
 };
 use crate::error;
 
