@@ -23,6 +23,7 @@ mod figures;
 mod invariants;
 mod once;
 mod outcome;
+mod partitions;
 mod plan;
 mod schedules;
 mod shrink;

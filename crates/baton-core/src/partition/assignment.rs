@@ -112,6 +112,9 @@ pub struct Assignment {
     pub node: NodeId,
     /// The process.
     pub boot: BootId,
+    /// The session of the process that it is for: in any other it gives nothing.
+    #[serde(default)]
+    pub session: u64,
     /// The line of history that it was written in.
     pub lineage: Lineage,
     /// What the process has, the oldest first. A partition is in one of them.
@@ -122,6 +125,16 @@ impl Assignment {
     /// The name of the document of a slot.
     pub fn document(slot: u32) -> String {
         format!("baton:partitions:{slot}")
+    }
+
+    /// What the process may run, each with its token.
+    pub fn held(&self) -> impl Iterator<Item = (Partition, Token)> + '_ {
+        self.grants.iter().flat_map(|grant| grant.hold.iter().map(|it| (it, grant.token)))
+    }
+
+    /// What it is to stop, each with its token.
+    pub fn released(&self) -> impl Iterator<Item = (Partition, Token)> + '_ {
+        self.grants.iter().flat_map(|grant| grant.release.iter().map(|it| (it, grant.token)))
     }
 }
 
@@ -137,10 +150,18 @@ pub struct AssignmentVersion {
 }
 
 /// What a process says of its partitions with every beat.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PartitionReport {
-    /// It runs nothing that this version of its document does not let it hold, but what is
+    /// The line of history whose documents it goes by. It runs nothing that one of another line
+    /// gave it, but what is stopping.
+    pub lineage: Lineage,
+    /// Counts how often it had to give up everything, because it could not tell any more whether it
+    /// counts as silent. It runs nothing that a document of an earlier session gave it, but what is
     /// stopping.
+    pub session: u64,
+    /// It runs nothing that this version of its document took from it, but what is stopping.
+    /// Version 0 until it has read a document of its session.
+    #[serde(default)]
     pub acked: AssignmentVersion,
     /// What still runs although it is to stop.
     #[serde(default, skip_serializing_if = "PartitionSet::is_empty")]
@@ -164,6 +185,7 @@ mod tests {
         let assignment = Assignment {
             node: NodeId::new("n-1").expect("a plain name"),
             boot: BootId(5),
+            session: 1,
             lineage: Lineage(1),
             grants: vec![Grant { token, hold, release }],
         };

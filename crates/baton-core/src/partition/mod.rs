@@ -13,12 +13,17 @@
 //! The coordinator is authoritative for who should own a partition; the assignment documents for
 //! who may own it; and the node for whether it still runs, until its own window has closed.
 
+pub mod allocation;
+pub mod coordinator;
+pub mod holder;
+
 mod assignment;
 mod number_set;
 mod task_list;
 mod task_lists;
 
-pub mod allocation;
+pub use coordinator::Coordinator;
+pub use holder::Holder;
 
 pub use assignment::{Assignment, AssignmentVersion, Grant, PartitionReport, PartitionSet, Token};
 pub use number_set::{InvalidNumberSet, NumberSet};

@@ -6,6 +6,7 @@ mod cost;
 mod determinism;
 mod exhaustive;
 mod once;
+mod partitions;
 mod print;
 mod replay;
 mod schedules;
@@ -121,6 +122,8 @@ enum Command {
     Cost(cost::CostArguments),
     /// Run schedules through leader changes, lost answers, wrong clocks and people's edits.
     Schedules(schedules::ScheduleArguments),
+    /// Run partitions through crashes, pauses, joins, leader changes and lost answers.
+    Partitions(partitions::PartitionArguments),
     /// Visit every state of work that is done once: processes that wait, run, crash and write late.
     Once(once::OnceArguments),
     /// Simulate your own settings under crashes, deploys, pauses and outages.
@@ -144,6 +147,7 @@ pub fn run(arguments: Arguments) -> Result<(), CommandError> {
         Some(Command::Exhaustive(arguments)) => exhaustive::run(&arguments),
         Some(Command::Cost(arguments)) => cost::run(&arguments),
         Some(Command::Schedules(arguments)) => schedules::run(&arguments),
+        Some(Command::Partitions(arguments)) => partitions::run(&arguments),
         Some(Command::Once(arguments)) => once::run(&arguments),
         Some(Command::WhatIf(arguments)) => what_if::run(&arguments),
         None => match campaign.seed {

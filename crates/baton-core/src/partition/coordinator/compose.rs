@@ -1,0 +1,82 @@
+//! Documents, put together from what stands in them and what is to change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::plan::Changes;
+use super::table::{Entry, Standing};
+use super::{Coordinator, DocumentWrite};
+use crate::partition::assignment::{Assignment, Grant, PartitionSet, Token};
+use crate::partition::task_list::{Partition, TaskListId};
+
+/// What one token stands for in one document.
+#[derive(Default)]
+struct Given {
+    hold: Vec<Partition>,
+    release: Vec<Partition>,
+}
+
+impl Coordinator {
+    /// The documents with these changes. What is free has no place in them any more.
+    pub(super) fn compose(&mut self, changes: BTreeMap<u32, Changes>) -> Vec<DocumentWrite> {
+        self.number += 1;
+        let token = Token { epoch: self.term.epoch, number: self.number };
+        let given: BTreeSet<&Partition> = changes.values().flat_map(|it| &it.given).collect();
+        let mut documents: BTreeMap<u32, BTreeMap<Token, Given>> = BTreeMap::new();
+        for (list, number, entry) in self.table.iter() {
+            let Some(change) = changes.get(&entry.slot) else { continue };
+            let partition = Partition { list: list.clone(), number };
+            if given.contains(&partition) || !self.must_stand((list, number), entry) {
+                continue;
+            }
+            let is_over = self.members.is_over(&self.slots[entry.slot as usize]);
+            let holds = entry.standing == Standing::Hold && !is_over;
+            let grants = documents.entry(entry.slot).or_default();
+            let grant = grants.entry(entry.token).or_default();
+            match holds && !change.requested.contains(&partition) {
+                true => grant.hold.push(partition),
+                false => grant.release.push(partition),
+            }
+        }
+        for (slot, change) in &changes {
+            if !change.given.is_empty() {
+                let hold = change.given.iter().cloned().collect();
+                let grants = documents.entry(*slot).or_default();
+                grants.insert(token, Given { hold, release: Vec::new() });
+            }
+        }
+        let written = changes.into_iter().map(|(slot, change)| {
+            let grants = documents.remove(&slot).unwrap_or_default();
+            self.document(slot, &change, grants)
+        });
+        written.flatten().collect()
+    }
+
+    /// Does the partition stay in the document of this entry? Not once it is free.
+    pub(super) fn must_stand(&self, (list, number): (&TaskListId, u32), entry: &Entry) -> bool {
+        !self.is_released(entry) || self.members.is_stopping(list, number)
+    }
+
+    fn document(
+        &self,
+        slot: u32,
+        change: &Changes,
+        grants: BTreeMap<Token, Given>,
+    ) -> Option<DocumentWrite> {
+        let owner = change.owner?;
+        let set = |partitions: Vec<Partition>| partitions.into_iter().collect::<PartitionSet>();
+        let grants = grants.into_iter().map(|(token, Given { hold, release })| Grant {
+            token,
+            hold: set(hold),
+            release: set(release),
+        });
+        let content = Assignment {
+            node: self.members.get(owner.boot)?.node.clone(),
+            boot: owner.boot,
+            session: owner.session,
+            lineage: self.term.lineage,
+            grants: grants.collect(),
+        };
+        let over = self.slots.get(slot as usize).map_or(0, |known| known.version);
+        Some(DocumentWrite { slot, over, content })
+    }
+}

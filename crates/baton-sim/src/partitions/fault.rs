@@ -1,0 +1,71 @@
+//! What goes wrong in the world of partitions. A campaign in which one of these never happened has
+//! failed.
+
+use std::collections::BTreeMap;
+
+macro_rules! faults {
+    ($($name:ident = $text:literal: $doc:literal,)*) => {
+        /// Something that goes wrong, or that people do.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Fault { $(#[doc = $doc] $name,)* }
+
+        impl Fault {
+            /// Every fault.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Its name in reports.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+faults! {
+    SlowRequest = "slow-request": "A request reaches the store after its timeout.",
+    LostRequest = "lost-request": "A request is lost.",
+    LostReply = "lost-reply": "A reply is lost.",
+    SlowReply = "slow-reply": "A reply comes seconds after the request was carried out.",
+    Reset = "reset": "A connection is reset while its request goes on: the answer is unknown.",
+    FailedRequest = "failed-request": "A request fails and is certainly not carried out.",
+    StaleRead = "stale-read": "A process reads its document from a copy that lags behind.",
+    StoreAway = "store-away": "The store does not answer for seconds.",
+    DataLoss = "data-loss": "The store's data goes back to an older copy, with a new lineage.",
+    LeaderCrash = "leader-crash": "The leader's process dies.",
+    LeaderPause = "leader-pause": "The leader is paused, and a next one is granted meanwhile.",
+    HandOver = "hand-over": "A term ends with its last requests still on their way.",
+    Crash = "crash": "A process dies.",
+    ProvedDeath = "proved-death": "A death is proved to the leader.",
+    Restart = "restart": "A machine's process begins anew under its id.",
+    Pause = "pause": "A process is paused.",
+    Leave = "leave": "A process leaves without waiting for its partitions to be taken over.",
+    Drain = "drain": "A process has its partitions taken over, and leaves.",
+    SlowStop = "slow-stop": "The work of a partition takes long to stop.",
+    Usurped = "usurped": "A new process takes the id of one that still lives.",
+    HintLost = "hint-lost": "A node is not told that its document has moved.",
+    ListChanged = "list-changed": "A task list grows, shrinks, comes, goes or is paused.",
+    Frozen = "frozen": "A person forbids moves for a while.",
+}
+
+/// How often each fault happened.
+#[derive(Clone, Debug, Default)]
+pub struct FaultCounts(BTreeMap<Fault, u64>);
+
+impl FaultCounts {
+    /// It happened.
+    pub fn count(&mut self, fault: Fault) {
+        *self.0.entry(fault).or_default() += 1;
+    }
+
+    /// Adds the counts of another run.
+    pub fn add(&mut self, other: &Self) {
+        for (fault, count) in &other.0 {
+            *self.0.entry(*fault).or_default() += count;
+        }
+    }
+
+    /// Every fault with its count.
+    pub fn all(&self) -> impl Iterator<Item = (Fault, u64)> {
+        Fault::ALL.iter().map(|fault| (*fault, self.0.get(fault).copied().unwrap_or(0)))
+    }
+}
