@@ -42,7 +42,7 @@ pub struct Trial {
 pub(super) fn observer(id: NodeId, boot: BootId) -> NodeRecord {
     let (seen, profile) = (Epoch::NONE, Arc::new(NodeProfile::default()));
     let (beat, eligible, draining, load) = (0, false, false, 0);
-    NodeRecord { id, boot, beat, eligible, draining, load, seen, profile }
+    NodeRecord { id, boot, beat, eligible, draining, load, seen, partitions: None, profile }
 }
 
 /// A beat that writes this record.
