@@ -39,17 +39,22 @@ pub trait Contract: Sized + Send + Sync + 'static {
         answer: Self::Answer,
     ) -> Result<Self::Answer, StoreError>;
 
-    /// Refuses what the store does not declare, and an epoch that cannot have been granted: it
-    /// would raise the fence above all terms to come. Every handle does this before anything else,
-    /// so that no driver has to.
-    fn check_call(declaration: &Self::Declaration, call: &Self::Call) -> Result<(), StoreError> {
+    /// Refuses what the store does not declare, an epoch that cannot have been granted, which would
+    /// raise the fence above all terms to come, and a call beyond the limits. The answer of a call
+    /// that asks for nothing; `None` if the store must be asked. Every handle does this before
+    /// anything else, so that no driver has to.
+    fn check_call(
+        declaration: &Self::Declaration,
+        call: &Self::Call,
+    ) -> Result<Option<Self::Answer>, StoreError> {
         if let Some(needed) = call.needs().filter(|it| !Self::declares(declaration, *it)) {
             return Err(StoreError::Unsupported(needed));
         }
         let refused = |problem: baton_core::ids::EpochTooHigh| StoreError::Refused {
             detail: problem.to_string(),
         };
-        call.epoch().grantable().map(drop).map_err(refused)
+        call.epoch().grantable().map_err(refused)?;
+        call.check()
     }
 }
 

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::capability::{Capability, Declaration};
 use crate::contract::Contract;
 use crate::counters::{CounterAnswer, CounterCall};
-use crate::document::{Document, Precondition, WriteOutcome};
+use crate::document::{
+    BatchOutcome, Document, DocumentWrite, Precondition, WriteOutcome, check_read, check_write,
+};
 use crate::error::StoreError;
 use crate::operation::Operation;
 use crate::prune::{Prune, PruneOutcome};
@@ -51,11 +53,13 @@ operations! {
             lineage: Lineage(0),
             view: None,
         }),
-        /// Reads a document.
-        ReadDocument "read-document" {
-            /// Its name.
-            name: String,
-        } -> Document(Option<Document>) or Answer::Document(None),
+        /// Reads documents, all at one moment.
+        ReadDocuments "read-documents" {
+            /// Their names, each once, at most [`DOCUMENTS_MAX`](crate::DOCUMENTS_MAX).
+            names: Vec<String>,
+        } checked by check_read(names)
+            -> /** In the order of the names. */ Documents(Vec<Option<Document>>)
+            given names or Answer::Documents(vec![None; names.len()]),
         /// Reads the last terms.
         History "history" {
             /// The most terms to read.
@@ -71,17 +75,14 @@ operations! {
     }
 
     writes {
-        /// Writes a document.
-        WriteDocument "write-document" {
-            /// Its name.
-            name: String,
-            /// Its new content.
-            body: Vec<u8>,
-            /// What must hold.
-            precondition: Precondition,
+        /// Writes documents, all or none.
+        WriteDocuments "write-documents" {
+            /// What is written, at most [`DOCUMENTS_MAX`](crate::DOCUMENTS_MAX) documents and
+            /// [`DOCUMENT_BYTES_MAX`](crate::DOCUMENT_BYTES_MAX) bytes.
+            writes: Vec<DocumentWrite>,
             /// Refused once a later epoch exists.
             fence: Option<Epoch>,
-        } fenced by fence -> Written(WriteOutcome),
+        } fenced by fence checked by check_write(writes) -> Written(BatchOutcome),
         /// Removes old records.
         Prune "prune" {
             /// Refused once a later epoch exists.
@@ -136,7 +137,12 @@ methods! {
 
     /// Reads a document.
     fn read_document(name: &str) -> Option<Document>
-        = Call::ReadDocument { name: name.to_owned() } => Answer::Document(document) => document;
+        = Call::ReadDocuments { names: vec![name.to_owned()] }
+        => Answer::Documents(found) => found.into_iter().next().flatten();
+
+    /// Reads documents, all at one moment; what was found, in the order of the names.
+    fn read_documents(names: Vec<String>) -> Vec<Option<Document>>
+        = Call::ReadDocuments { names } => Answer::Documents(found) => found;
 
     /// Writes a document, fenced if an epoch is given.
     fn write_document(
@@ -145,8 +151,15 @@ methods! {
         precondition: Precondition,
         fence: Option<Epoch>,
     ) -> WriteOutcome
-        = Call::WriteDocument { name: name.to_owned(), body, precondition, fence }
-        => Answer::Written(outcome) => outcome;
+        = Call::WriteDocuments {
+            writes: vec![DocumentWrite { name: name.to_owned(), body, precondition }],
+            fence,
+        }
+        => Answer::Written(outcome) => outcome.of_one();
+
+    /// Writes documents, all or none, fenced if an epoch is given.
+    fn write_documents(writes: Vec<DocumentWrite>, fence: Option<Epoch>) -> BatchOutcome
+        = Call::WriteDocuments { writes, fence } => Answer::Written(outcome) => outcome;
 
     /// Makes a call about counters. Refused by a store that does not declare [`Counters`].
     ///
@@ -199,6 +212,10 @@ impl Operation for Request {
     fn answer_when_empty(&self) -> Option<Reply> {
         matches!(self, Self::ReadMembers).then(|| Reply::Members(Vec::new()))
     }
+
+    fn check(&self) -> Result<Option<Reply>, StoreError> {
+        Ok(None)
+    }
 }
 
 /// The contract of a store that baton can lead through.
@@ -250,7 +267,15 @@ impl Operation for Request {
 /// 15. **A list of namespaces** has each one that ever had a lease, in the order of the bytes of
 ///     their names. It may have one in which something else was written. It is no one step: what
 ///     begins meanwhile may be missing.
+/// 16. **Documents** are read and written in batches, each name once. A batch is read at one
+///     moment, and written whole or not at all: every precondition is checked first, and the first
+///     that does not hold is named in the `Conflict`. More than [`DOCUMENTS_MAX`] documents, or
+///     bodies of more than [`DOCUMENT_BYTES_MAX`] bytes in a write, are refused
+///     ([`Contract::check_call`]); bodies that are read may be larger together. An empty batch is
+///     answered, whatever epoch it carries, and no store is asked.
 ///
+/// [`DOCUMENTS_MAX`]: crate::DOCUMENTS_MAX
+/// [`DOCUMENT_BYTES_MAX`]: crate::DOCUMENT_BYTES_MAX
 /// [`DeathProof`]: crate::Capability::DeathProof
 pub enum Election {}
 

@@ -43,7 +43,10 @@ pub use counters::{
     APPEND_MAX, COUNTER_BYTES_MAX, Change, CounterAnswer, CounterCall, CounterName, CounterValue,
     Delta, InvalidCounter, Reading,
 };
-pub use document::{Document, Precondition, WriteOutcome};
+pub use document::{
+    BatchOutcome, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX, Document, DocumentWrite, Precondition,
+    WriteOutcome,
+};
 pub use election::{Answer, Call, Election, Inspection, Store};
 pub use error::StoreError;
 pub use finding::{Finding, FindingLevel};

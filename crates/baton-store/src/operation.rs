@@ -16,6 +16,7 @@ use std::fmt::Debug;
 use baton_core::ids::Epoch;
 
 use crate::capability::Capability;
+use crate::error::StoreError;
 
 /// One call of a store as data: it can be delayed, dropped, sent twice, sent to another process or
 /// written down.
@@ -37,6 +38,10 @@ pub trait Operation: Clone + Debug + Send + Sync + 'static {
 
     /// The answer of a store that holds nothing yet; `None` for a call that writes.
     fn answer_when_empty(&self) -> Option<Self::Answer>;
+
+    /// What is known of the call before any store is asked: an error if it is larger than every
+    /// store takes, the answer if it asks for nothing, and `None` for every other call.
+    fn check(&self) -> Result<Option<Self::Answer>, StoreError>;
 }
 
 /// Declares the operations of a contract, or a family of them.
@@ -49,8 +54,9 @@ pub trait Operation: Clone + Debug + Send + Sync + 'static {
 ///         Core(Request) -> Core(Reply),        declared elsewhere
 ///     }
 ///     reads {
-///         ReadDocument "read-document" { name: String }
-///             -> Document(Option<Document>) or Answer::Document(None),
+///         ReadDocuments "read-documents" { names: Vec<String> } checked by check_read(names)
+///             -> Documents(Vec<Option<Document>>)
+///             given names or Answer::Documents(vec![None; names.len()]),
 ///     }
 ///     writes {
 ///         Append "append" { deltas: Vec<Delta> } needs Counters -> Appended,
@@ -59,7 +65,8 @@ pub trait Operation: Clone + Debug + Send + Sync + 'static {
 /// }
 /// ```
 ///
-/// What stands after `or` is the answer of an empty store.
+/// What stands after `or` is the answer of an empty store; `given` names a field that it is made
+/// from. What stands after `checked by` is [`Operation::check`], as a function of one field.
 #[macro_export]
 macro_rules! operations {
     (
@@ -77,7 +84,9 @@ macro_rules! operations {
             $(#[$read_meta:meta])*
             $Read:ident $read_kind:literal $({$($read_fields:tt)*})?
             $(needs $read_needs:ident)?
+            $(checked by $read_check:ident($read_checked:ident))?
             $(-> $(#[$read_answer_meta:meta])* $ReadAnswer:ident($($read_answer:tt)*))?
+            $(given $given:ident)?
             or $empty:expr
         ),* $(,)?}
         writes {$(
@@ -85,6 +94,7 @@ macro_rules! operations {
             $Write:ident $write_kind:literal $({$($write_fields:tt)*})?
             $(fenced by $fence:ident)?
             $(needs $write_needs:ident)?
+            $(checked by $write_check:ident($write_checked:ident))?
             $(-> $(#[$write_answer_meta:meta])* $WriteAnswer:ident
                 $(($($write_answer:tt)*))? $({$($write_answer_fields:tt)*})?)?
         ),* $(,)?}
@@ -165,8 +175,21 @@ macro_rules! operations {
                     $(Self::$Family(inner) => {
                         $crate::Operation::answer_when_empty(inner).map($Answer::$FamilyAnswer)
                     })*
-                    $(Self::$Read { .. } => Some($empty),)*
+                    $(Self::$Read { $($given,)? .. } => Some($empty),)*
                     _ => None,
+                }
+            }
+
+            #[allow(unreachable_patterns)]
+            fn check(&self) -> Result<Option<$Answer>, $crate::StoreError> {
+                match self {
+                    $(Self::$Family(inner) => {
+                        let answer = $crate::Operation::check(inner)?;
+                        Ok(answer.map($Answer::$FamilyAnswer))
+                    })*
+                    $($(Self::$Read { $read_checked, .. } => $read_check($read_checked),)?)*
+                    $($(Self::$Write { $write_checked, .. } => $write_check($write_checked),)?)*
+                    _ => Ok(None),
                 }
             }
         }

@@ -67,13 +67,16 @@ impl Layer for PageCalls {
         call: Call,
     ) -> Result<Answer, StoreError> {
         match &call {
-            Call::ReadDocument { name } if name.starts_with(PAGES) => {
+            Call::ReadDocuments { names } if names.iter().any(|name| name.starts_with(PAGES)) => {
                 self.0.calls.fetch_add(1, Ordering::Relaxed);
             }
-            Call::WriteDocument { name, body, .. } if name.starts_with(PAGES) => {
-                self.0.calls.fetch_add(1, Ordering::Relaxed);
-                self.0.writes.fetch_add(1, Ordering::Relaxed);
-                self.0.bytes.fetch_add(body.len() as u64, Ordering::Relaxed);
+            Call::WriteDocuments { writes, .. } => {
+                let pages = writes.iter().filter(|write| write.name.starts_with(PAGES));
+                let bytes: usize = pages.clone().map(|page| page.body.len()).sum();
+                let is_of_pages = u64::from(pages.count() > 0);
+                self.0.calls.fetch_add(is_of_pages, Ordering::Relaxed);
+                self.0.writes.fetch_add(is_of_pages, Ordering::Relaxed);
+                self.0.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
             }
             _ => {}
         }

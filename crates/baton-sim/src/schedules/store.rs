@@ -3,7 +3,7 @@
 use baton_core::ids::{Epoch, Lineage};
 use baton_core::schedule::Page;
 use baton_store::memory::Space;
-use baton_store::{ExpiryClock, Precondition, WriteOutcome};
+use baton_store::{DocumentWrite, ExpiryClock, Precondition, WriteOutcome};
 
 /// The store. Epochs are granted by the script of the world, not by a lease.
 pub struct PageStore {
@@ -55,7 +55,8 @@ impl PageStore {
         };
         let body = serde_json::to_vec(content).expect("plain data");
         let name = Page::document(number);
-        let outcome = self.space.write_document(&name, body, precondition, fence);
+        let write = DocumentWrite { name, body, precondition };
+        let outcome = self.space.write_documents(vec![write], fence).of_one();
         if !matches!(outcome, WriteOutcome::Written(_)) {
             return (outcome, None);
         }

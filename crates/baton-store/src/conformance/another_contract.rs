@@ -83,7 +83,8 @@ impl Backend<BellContract> for Bell {
     }
 
     async fn call(&self, _at: &Namespace, call: BellCall) -> Result<BellAnswer, StoreError> {
-        BellContract::check_call(&self.declaration(), &call)?;
+        let settled = BellContract::check_call(&self.declaration(), &call)?;
+        assert_eq!(settled, None, "every call of a bell asks for something");
         Ok(match call {
             BellCall::Rings => BellAnswer::Rings(self.rings.load(Ordering::Relaxed)),
             BellCall::Ring { .. } => {

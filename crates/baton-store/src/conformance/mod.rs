@@ -23,6 +23,7 @@ mod another_contract;
 
 mod acquire;
 mod asks;
+mod batches;
 mod claims;
 mod clocks;
 mod corrupt;
@@ -72,6 +73,7 @@ pub fn cases() -> Vec<Case> {
         deaths::cases(),
         view::cases(),
         documents::cases(),
+        batches::cases(),
         counters::cases(),
         history::cases(),
         prune::cases(),

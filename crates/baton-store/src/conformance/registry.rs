@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{BootId, Epoch};
+use baton_core::ids::{BootId, Epoch, Lineage};
+use baton_core::partition::{AssignmentVersion, Partition, PartitionReport, TaskListId};
 use baton_core::protocol::{
     BeatReply, Claim, Member, NodeProfile, NodeRecord, Outcome, Recording, Registration,
 };
@@ -95,8 +96,30 @@ async fn a_record_comes_back_as_it_was_written(stage: &Stage<'_>) -> Check {
         }),
         ..peer.record.clone()
     };
+    // None, one, another with runs of numbers, and none again.
+    for partitions in [None, Some(report(0)), Some(report(7)), None] {
+        peer.record.partitions = partitions.map(Arc::new);
+        is_registered(&peer.look().await?)?;
+        same("the record", only_record(stage).await?, peer.record.clone())?;
+    }
+    // A process that says nothing of partitions does not inherit what the one before it said.
+    peer.record.partitions = Some(Arc::new(report(3)));
     is_registered(&peer.look().await?)?;
-    same("the record", only_record(stage).await?, peer.record)
+    let mut next = stage.peer("a").await;
+    next.replaces = Some(peer.boot());
+    is_registered(&next.look().await?)?;
+    same("the record of the next process", only_record(stage).await?, next.record)
+}
+
+/// What a node says of its partitions: it stops so many runs of them, in two task lists.
+fn report(runs: u32) -> PartitionReport {
+    let lists = ["orders", "mail/eu-1"].map(|list| list.parse().expect("a plain name"));
+    let numbers = (0..runs).flat_map(|run| [run * 10, run * 10 + 1]);
+    let partitions = numbers.flat_map(|number| {
+        lists.each_ref().map(|list: &TaskListId| Partition { list: list.clone(), number })
+    });
+    let acked = AssignmentVersion { slot: u32::MAX, version: u64::MAX };
+    PartitionReport { lineage: Lineage(3), session: 2, acked, stopping: partitions.collect() }
 }
 
 async fn the_same_boot_refreshes_its_record(stage: &Stage<'_>) -> Check {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use baton_core::ids::Epoch;
+use baton_core::partition::AssignmentVersion;
 use baton_core::protocol::{Claim, Outcome, View, ViewMember, ViewVersion};
 
 use super::case::{CaseError, Check, cases, same};
@@ -22,7 +23,7 @@ fn view(by: &Peer, epoch: Epoch, number: u64) -> Arc<View> {
         boot: by.boot(),
         candidate: true,
         draining: false,
-        assignment: None,
+        assignment: (number != 1).then_some(AssignmentVersion { slot: 3, version: number }),
     };
     Arc::new(View {
         version: ViewVersion { epoch, number },

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::document::{Document, Precondition, WriteOutcome};
+use crate::document::{BatchOutcome, Document, DocumentWrite};
 
 /// Documents by name.
 #[derive(Clone, Debug, Default, Hash, Serialize, Deserialize)]
@@ -17,18 +17,18 @@ impl Documents {
         Some(Document { version: *version, body: body.0.clone() })
     }
 
-    pub(super) fn write(
-        &mut self,
-        name: &str,
-        body: Vec<u8>,
-        precondition: Precondition,
-    ) -> WriteOutcome {
-        let present = self.0.get(name).map_or(0, |(version, _)| *version);
-        if !precondition.holds(present) {
-            return WriteOutcome::Conflict(present);
+    /// Writes all of them, if every precondition holds.
+    pub(super) fn write(&mut self, writes: Vec<DocumentWrite>) -> BatchOutcome {
+        let version = |write: &DocumentWrite| self.0.get(&write.name).map_or(0, |known| known.0);
+        let present: Vec<u64> = writes.iter().map(version).collect();
+        if let Some(conflict) = BatchOutcome::conflict(&writes, &present) {
+            return conflict;
         }
-        self.0.insert(name.to_owned(), (present + 1, Body(body)));
-        WriteOutcome::Written(present + 1)
+        let written: Vec<u64> = present.into_iter().map(|version| version + 1).collect();
+        for (write, version) in writes.into_iter().zip(&written) {
+            self.0.insert(write.name, (*version, Body(write.body)));
+        }
+        BatchOutcome::Written(written)
     }
 }
 

@@ -17,7 +17,7 @@ use super::lease::LeaseRow;
 use super::registry::Registry;
 use crate::capability::ExpiryClock;
 use crate::counters::{CounterAnswer, CounterCall};
-use crate::document::{Document, Precondition, WriteOutcome};
+use crate::document::{BatchOutcome, Document, DocumentWrite};
 use crate::election::Inspection;
 use crate::prune::{Prune, PruneOutcome};
 
@@ -164,19 +164,17 @@ impl Space {
         self.documents.read(name)
     }
 
-    /// Writes a document.
-    pub fn write_document(
+    /// Writes documents, all or none.
+    pub fn write_documents(
         &mut self,
-        name: &str,
-        body: Vec<u8>,
-        precondition: Precondition,
+        writes: Vec<DocumentWrite>,
         fence: Option<Epoch>,
-    ) -> WriteOutcome {
+    ) -> BatchOutcome {
         if fence.is_some_and(|fence| self.is_fenced_off(fence)) {
-            return WriteOutcome::Fenced;
+            return BatchOutcome::Fenced;
         }
-        let outcome = self.documents.write(name, body, precondition);
-        if let (Some(fence), WriteOutcome::Written(_)) = (fence, outcome) {
+        let outcome = self.documents.write(writes);
+        if let (Some(fence), BatchOutcome::Written(_)) = (fence, &outcome) {
             self.fence = fence;
         }
         outcome

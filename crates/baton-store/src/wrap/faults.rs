@@ -125,7 +125,7 @@ mod tests {
     /// What a write that meets the fault says, and whether it took place.
     async fn write_under(fault: CallFault) -> (Result<WriteOutcome, StoreError>, u64) {
         let inner = testing::store(Arc::default());
-        let broken = Faults::scripted(inner, [("write-document", fault)]);
+        let broken = Faults::scripted(inner, [("write-documents", fault)]);
         let space = testing::namespace();
         let said = broken.write_document(&space, "d", vec![], Precondition::Any, None).await;
         let found = broken.read_document(&space, "d").await;

@@ -11,7 +11,10 @@ use baton_core::protocol::{
     ReleaseReason, Renew, Reply, Request, Version,
 };
 use baton_store::wrap::Layer;
-use baton_store::{Answer, Backend, Call, CounterCall, Delta, Precondition, Store, StoreError};
+use baton_store::{
+    Answer, Backend, BatchOutcome, Call, CounterCall, Delta, DocumentWrite, Precondition, Store,
+    StoreError,
+};
 
 /// One way to be wrong.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +39,14 @@ pub enum Wrong {
     ForgetsItsWriters,
     ForgetsTheLiving,
     BelievesEveryDeath,
+    WritesBatchesInPart,
+    ReadsInAnotherOrder,
+    ForgetsReports,
 }
 
 impl Wrong {
     /// Every one.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 23] = [
         Self::ChecksAndThenWrites,
         Self::StealsLiveLeases,
         Self::TakesAnyBootForDead,
@@ -61,6 +67,9 @@ impl Wrong {
         Self::ForgetsItsWriters,
         Self::ForgetsTheLiving,
         Self::BelievesEveryDeath,
+        Self::WritesBatchesInPart,
+        Self::ReadsInAnotherOrder,
+        Self::ForgetsReports,
     ];
 
     /// The cases that must notice, others may.
@@ -93,6 +102,7 @@ impl Wrong {
                 "a_document_is_created_once",
                 "a_write_expects_the_version_it_read",
                 "sixty_four_workers_lose_no_increment",
+                "a_conflict_in_a_batch_writes_nothing_and_is_named",
             ],
             Self::IgnoresFences => &[
                 "a_write_of_an_earlier_term_is_fenced",
@@ -100,6 +110,7 @@ impl Wrong {
                 "the_fence_stands_after_a_release",
                 "a_consolidation_of_an_earlier_term_is_fenced",
                 "a_prune_of_an_earlier_term_is_fenced",
+                "a_batch_of_an_earlier_term_writes_nothing",
             ],
             Self::PretendsToKnowAges => &["members_tell_their_age"],
             Self::FoldsCase => &["namespaces_with_names_alike_do_not_touch"],
@@ -120,6 +131,13 @@ impl Wrong {
             ],
             Self::ForgetsTheLiving => &["a_silent_node_is_forgotten_and_a_live_one_is_not"],
             Self::BelievesEveryDeath => &["a_claim_of_death_is_refused_while_the_process_lives"],
+            Self::WritesBatchesInPart => &[
+                "a_conflict_in_a_batch_writes_nothing_and_is_named",
+                "of_two_batches_that_overlap_one_wins",
+                "batches_without_a_precondition_do_not_mix",
+            ],
+            Self::ReadsInAnotherOrder => &["documents_are_read_in_the_order_asked"],
+            Self::ForgetsReports => &["a_record_comes_back_as_it_was_written"],
         }
     }
 }
@@ -170,10 +188,10 @@ impl Bent {
 
     async fn bend(&self, inner: &dyn Backend, at: &Namespace, call: &mut Call) {
         match (self.wrong, call) {
-            (Wrong::IgnoresPreconditions, Call::WriteDocument { precondition, .. }) => {
-                *precondition = Precondition::Any;
+            (Wrong::IgnoresPreconditions, Call::WriteDocuments { writes, .. }) => {
+                writes.iter_mut().for_each(|write| write.precondition = Precondition::Any);
             }
-            (Wrong::IgnoresFences, Call::WriteDocument { fence, .. }) => *fence = None,
+            (Wrong::IgnoresFences, Call::WriteDocuments { fence, .. }) => *fence = None,
             (Wrong::IgnoresFences, Call::Counters(CounterCall::Consolidate { fence, .. })) => {
                 *fence = Epoch::MAX;
             }
@@ -249,6 +267,10 @@ impl Bent {
                 }
             }
             (Wrong::HistoryOldestFirst, _, Answer::History(terms)) => terms.reverse(),
+            (Wrong::ReadsInAnotherOrder, _, Answer::Documents(found)) => found.reverse(),
+            (Wrong::ForgetsReports, _, Answer::Core(Reply::Members(members))) => {
+                members.iter_mut().for_each(|member| member.record.partitions = None);
+            }
             (Wrong::DoesNotNoticeDeaths, _, Answer::Core(Reply::Beat(reply))) => {
                 if let Some(lease) = &mut reply.lease {
                     lease.expiry = Expiry::Left(lease.ttl);
@@ -271,6 +293,27 @@ impl Bent {
         // A store that refuses it is not as wrong as it was to be, and the case says so.
         let _ = inner.counters(at, call).await;
     }
+}
+
+/// Every write of a batch as a step of its own, up to the first that does not hold.
+async fn write_in_part(
+    inner: &dyn Backend,
+    at: &Namespace,
+    writes: Vec<DocumentWrite>,
+    fence: Option<Epoch>,
+) -> Result<Answer, StoreError> {
+    let mut written = Vec::new();
+    for (index, write) in writes.into_iter().enumerate() {
+        match inner.write_documents(at, vec![write], fence).await? {
+            BatchOutcome::Written(versions) => written.extend(versions),
+            BatchOutcome::Conflict { version, .. } => {
+                return Ok(Answer::Written(BatchOutcome::Conflict { index, version }));
+            }
+            BatchOutcome::Fenced => return Ok(Answer::Written(BatchOutcome::Fenced)),
+        }
+        tokio::task::yield_now().await;
+    }
+    Ok(Answer::Written(BatchOutcome::Written(written)))
 }
 
 async fn seen_lease(
@@ -312,6 +355,11 @@ impl Layer for Bent {
     ) -> Result<Answer, StoreError> {
         let at = self.place(namespace);
         self.bend(inner, &at, &mut call).await;
+        if let (Wrong::WritesBatchesInPart, Call::WriteDocuments { writes, fence }) =
+            (self.wrong, &call)
+        {
+            return write_in_part(inner, &at, writes.clone(), *fence).await;
+        }
         let mut answer = inner.call(&at, call.clone()).await;
         match (self.wrong, &call, &mut answer) {
             (Wrong::ForgetsTheEpochOnRelease, Call::Core(Request::Release(_)), Ok(_)) => {

@@ -128,7 +128,7 @@ async fn blame(shared: &Shared) -> Blame {
     if shared.snapshot().breaker.failure_count > 0 {
         return Blame::Store;
     }
-    let question = Call::ReadDocument { name: DOCUMENT.to_owned() };
+    let question = Call::ReadDocuments { names: vec![DOCUMENT.to_owned()] };
     match call_store(shared, question, shared.settings.request_timeout).await {
         Some(Ok(_)) => Blame::Plugin,
         // The store was reached, though it refuses.
