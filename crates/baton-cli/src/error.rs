@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use baton::BuildError;
 use baton::once::{InvalidKey, OnceCause, OnceError};
-use baton::plugins::counters::CountError;
 use baton::partitions::{PartitionsError, TaskListError};
+use baton::plugins::counters::CountError;
 use baton::plugins::schedules::ScheduleError;
 use baton_core::TransferRefusal;
 use baton_core::ids::{Namespace, NodeId};

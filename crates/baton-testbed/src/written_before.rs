@@ -11,8 +11,8 @@
 
 use std::sync::Arc;
 
-use baton_core::ids::{BootId, Epoch, Namespace};
-use baton_core::partition::{AssignmentVersion, PartitionReport};
+use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
+use baton_core::partition::{AssignmentVersion, PartitionReport, PartitionSet};
 use baton_core::protocol::{Claim, Outcome, ReleaseReason, TermEnd, View, ViewMember, ViewVersion};
 use baton_store::{
     BatchOutcome, Capability, Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta,
@@ -139,7 +139,12 @@ pub async fn check(store: &Arc<dyn Store>) {
     }
 
     let acked = AssignmentVersion { slot: 1, version: 2 };
-    let report = Arc::new(PartitionReport { acked, ..PartitionReport::default() });
+    let report = Arc::new(PartitionReport {
+        lineage: Lineage(1),
+        session: 1,
+        acked,
+        stopping: PartitionSet::default(),
+    });
     next.record.partitions = Some(Arc::clone(&report));
     let epoch = next.take(Claim::Vacant).await.epoch;
     assert!(epoch > LAST, "{epoch} was granted after {LAST}");

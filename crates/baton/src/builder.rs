@@ -23,11 +23,11 @@ use crate::event::{EventSender, Events};
 use crate::lifeline::LifelineConfig;
 use crate::node::{LeavesOnDrop, Node};
 use crate::observe::NodeCounts;
-use crate::partitions::{self, MoveSettings, PartitionHandler, PartitionSetup, TaskList};
 #[cfg(feature = "http")]
 use crate::observe::http::Endpoint;
 #[cfg(feature = "otel")]
 use crate::observe::otel::Telemetry;
+use crate::partitions::{self, MoveSettings, PartitionHandler, PartitionSetup, TaskList};
 use crate::plugin::{Plugin, PluginSet};
 use crate::plugins::schedules::{self, Jobs, ScheduledJob};
 use crate::random;

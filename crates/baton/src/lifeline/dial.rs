@@ -6,8 +6,8 @@ use std::time::Duration;
 use baton_core::LifelineReport;
 use baton_core::ids::Namespace;
 use baton_core::protocol::Hint;
-use baton_store::{Inspection, StoreError};
 use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Inspection, StoreError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 

@@ -26,8 +26,8 @@ mod wire;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-pub use dial::{probe, send_hint};
 pub(crate) use dial::{hint_leader, send_and_wait, send_topic};
+pub use dial::{probe, send_hint};
 pub use key::without_key;
 pub use notice::{Watcher, late_notice, noticed_without, watchers};
 

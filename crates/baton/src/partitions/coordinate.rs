@@ -1,9 +1,12 @@
 //! The leader's part: a plugin that carries out what the coordinator of its term decides.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use baton_core::ids::{BootId, Lineage};
+use baton_core::partition::AssignmentVersion;
 use baton_core::partition::coordinator::{Action, Coordinator, Input, TermOfMoves};
 use baton_core::protocol::Failure;
 use baton_store::clock::{Clock, SystemClock};
@@ -33,7 +36,7 @@ impl Plugin for PartitionsPlugin {
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
         let shared = &term.shared;
-        let lineage = shared.snapshot().lineage.unwrap_or(baton_core::ids::Lineage(0));
+        let lineage = shared.snapshot().lineage.unwrap_or(Lineage(0));
         let lease = shared.settings.lease_terms();
         let moves = TermOfMoves { epoch: term.epoch(), lineage, lease };
         let mut rounds = Rounds {
@@ -127,19 +130,13 @@ impl Rounds<'_> {
                 });
             }
             Action::Publish(versions) => self.publish(versions).await,
+            // The view does so: it tells the nodes whose documents have moved.
+            Action::Notify(_) => {}
         }
     }
 
     /// The node's next view shows these versions, and tells the nodes whose own have moved.
-    async fn publish(
-        &self,
-        versions: Arc<
-            std::collections::BTreeMap<
-                baton_core::ids::BootId,
-                baton_core::partition::AssignmentVersion,
-            >,
-        >,
-    ) {
+    async fn publish(&self, versions: Arc<BTreeMap<BootId, AssignmentVersion>>) {
         let epoch = self.term.epoch();
         self.term.shared.report(baton_core::Input::Assigned { epoch, versions }).await;
     }

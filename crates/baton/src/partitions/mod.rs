@@ -62,6 +62,11 @@ impl std::fmt::Debug for NodePartitions {
 }
 
 impl Node {
+    /// The task lists of the namespace, as they stand in the store.
+    pub fn task_lists(&self) -> TaskListsClient {
+        TaskListsClient::of(&self.shared)
+    }
+
     /// The partitions that this node owns.
     pub fn partitions(&self) -> NodePartitions {
         NodePartitions(self.shared.partitions.clone())

@@ -150,7 +150,9 @@ impl Owner<'_> {
             self.carry_out(action).await;
         }
         if changed {
-            self.setup.owned.send_replace(Arc::new(self.owned.values().map(|it| it.owned.clone()).collect()));
+            self.setup
+                .owned
+                .send_replace(Arc::new(self.owned.values().map(|it| it.owned.clone()).collect()));
         }
     }
 

@@ -9,6 +9,8 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError, WriteOutcome};
 
 use super::documents::Documents;
+use super::setup::PartitionSetup;
+use crate::shared::Shared;
 
 /// How often a change is made again when another one was faster.
 const TRIES_MAX: u32 = 16;
@@ -38,15 +40,28 @@ pub enum TaskListError {
 }
 
 /// The task lists of a namespace, for any process: it need not be a node.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TaskListsClient {
     documents: Documents,
+    /// What this process's own node has to do with partitions: it may be the leader.
+    own: Option<Arc<PartitionSetup>>,
+}
+
+impl std::fmt::Debug for TaskListsClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("TaskListsClient").field(&self.documents).finish()
+    }
 }
 
 impl TaskListsClient {
     /// The task lists of a namespace in this store. A request may take as long as given.
     pub fn new(store: Arc<dyn Store>, namespace: Namespace, timeout: Duration) -> Self {
-        Self { documents: Documents { store, namespace, timeout } }
+        Self { documents: Documents { store, namespace, timeout }, own: None }
+    }
+
+    pub(super) fn of(node: &Shared) -> Self {
+        let own = node.partitions.clone();
+        Self { documents: own.documents(node), own: Some(own) }
     }
 
     /// The lists as they are now.
@@ -92,6 +107,7 @@ impl TaskListsClient {
             edit(&mut lists)?;
             match self.documents.write_lists(version, &lists, None).await {
                 Ok(WriteOutcome::Written(_)) => {
+                    self.own.iter().for_each(|own| own.edited.notify_one());
                     self.documents.hint_leader().await;
                     return Ok(lists);
                 }

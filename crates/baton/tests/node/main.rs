@@ -15,8 +15,8 @@ mod networks;
 #[cfg(feature = "http")]
 mod observe;
 mod once;
-mod plugins;
 mod partitions;
+mod plugins;
 mod polls;
 mod schedules;
 mod services;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use baton::partitions::{
-    OwnedPartition, Partition, TaskList, TaskListChange, TaskListStatus, TaskListsClient, Token,
+    OwnedPartition, Partition, TaskList, TaskListChange, TaskListId, TaskListStatus, Token,
     partition_task,
 };
 use baton::{BuildError, Node, NodeBuilder, Store};
@@ -43,7 +43,9 @@ impl Watch {
         let mut ledger = self.ledger();
         ledger.starts += 1;
         if let Some((other, with)) = ledger.works.get(&partition).cloned() {
-            ledger.violations.push(format!("{partition}: {other} ({with:?}) and {node} ({token:?})"));
+            ledger
+                .violations
+                .push(format!("{partition}: {other} ({with:?}) and {node} ({token:?})"));
         }
         let highest = ledger.highest.insert(partition.clone(), token);
         if highest.is_some_and(|highest| highest >= token) {
@@ -98,10 +100,6 @@ fn start(store: &Arc<dyn Store>, name: &'static str, watch: &Watch) -> Node {
     node(store, name, watch).build().expect("it starts")
 }
 
-fn lists(store: &Arc<dyn Store>, node: &Node) -> TaskListsClient {
-    TaskListsClient::new(store.clone(), node.namespace().clone(), quick().request_timeout)
-}
-
 #[tokio::test]
 async fn partitions_are_spread_over_nodes_that_join_and_leave() {
     let (store, watch) = (store(), Watch::default());
@@ -154,7 +152,7 @@ async fn leaders_come_and_go_and_nothing_moves() {
     // A new coordinator that moved something would have done so before it places these.
     let leader = nodes.iter().find(|node| node.is_leader()).expect("one leads");
     let more = TaskList::new("invoices".parse().expect("a plain name"), 3);
-    lists(&store, leader).add(more).await.expect("there is room");
+    leader.task_lists().add(more).await.expect("there is room");
     until("one more each", || watch.counts(&["a", "b", "c"]) == [5, 5, 5]).await;
     assert_eq!(watch.ledger().starts, starts + 3);
     watch.assert_clean();
@@ -183,11 +181,13 @@ async fn lists_are_paused_grown_and_removed_while_they_run() {
     let (store, watch) = (store(), Watch::default());
     let nodes = ["a", "b"].map(|name| start(&store, name, &watch));
     until("halves", || watch.counts(&["a", "b"]) == [6, 6]).await;
-    let lists = lists(&store, &nodes[0]);
-    let id = || "jobs".parse().expect("a plain name");
-    lists.add(TaskList::new(id(), 10)).await.expect("there is room");
+    let leader = || nodes.iter().find(|node| node.is_leader());
+    until("a leader", || leader().is_some()).await;
+    let lists = leader().expect("one leads").task_lists();
+    let id: TaskListId = "jobs".parse().expect("a plain name");
+    lists.add(TaskList::new(id.clone(), 10)).await.expect("there is room");
     until("ten more", || watch.counts(&["a", "b"]) == [11, 11]).await;
-    let change = |change| lists.set(&id(), change);
+    let change = |change| lists.set(&id, change);
     let partitions = |count| TaskListChange { partitions: Some(count), ..Default::default() };
     let status = |status| TaskListChange { status: Some(status), ..Default::default() };
     change(partitions(6)).await.expect("it may shrink");
@@ -197,7 +197,7 @@ async fn lists_are_paused_grown_and_removed_while_they_run() {
     change(partitions(12)).await.expect("it may grow");
     change(status(TaskListStatus::Active)).await.expect("it may");
     until("twelve of each", || watch.counts(&["a", "b"]) == [12, 12]).await;
-    lists.remove(&id()).await.expect("it is not declared");
+    lists.remove(&id).await.expect("it is not declared");
     until("only orders", || watch.counts(&["a", "b"]) == [6, 6]).await;
     watch.assert_clean();
 }

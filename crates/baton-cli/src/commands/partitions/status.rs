@@ -112,10 +112,8 @@ impl Arguments {
                 TaskListStatus::Paused => ", paused",
                 TaskListStatus::Active => "",
             };
-            text += &format!(
-                "\n{}: {} partitions, {owned} owned{paused}\n",
-                list.id, list.partitions
-            );
+            text +=
+                &format!("\n{}: {} partitions, {owned} owned{paused}\n", list.id, list.partitions);
             if self.map || list.partitions <= MAP_UNASKED {
                 text += &map::render(list, map, &marks);
             }

@@ -8,8 +8,8 @@ use baton_core::protocol::LeaseSnapshot;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::StoreArguments;
-use crate::commands::REQUEST_TIMEOUT;
 use super::standing::Now;
+use crate::commands::REQUEST_TIMEOUT;
 use crate::config::nearest;
 use crate::error::CommandError;
 use crate::open_store::OpenStore;

@@ -9,8 +9,8 @@ use baton_core::schedule::own_namespace::{before_own_namespaces, is_own_namespac
 use baton_core::schedule::page::{PAGES_MAX, Page, WriterId};
 use baton_core::schedule::scheduler::PageWrite;
 use baton_core::schedule::{Claimant, EditRefused, Entry, InvalidSchedule, RunId};
-use baton_store::clock::{Clock, SystemClock};
 use baton_store::Store;
+use baton_store::clock::{Clock, SystemClock};
 
 use super::hint::TOPIC;
 use super::jobs::Jobs;
