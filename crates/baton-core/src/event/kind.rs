@@ -35,6 +35,8 @@ pub enum Topic {
     Plugin,
     /// Schedules.
     Schedule,
+    /// Partitions.
+    Partition,
     /// The proof of a crash.
     Lifeline,
     /// The beats themselves.

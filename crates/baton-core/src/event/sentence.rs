@@ -21,6 +21,7 @@ impl Display for Event {
             Topic::Store => self.store(f),
             Topic::Plugin => self.plugins(f),
             Topic::Schedule => self.schedules(f),
+            Topic::Partition => self.partitions(f),
             Topic::Member | Topic::Lifeline | Topic::Beat => self.members(f),
         }
     }
@@ -166,6 +167,15 @@ impl Event {
 }
 
 impl Event {
+    fn partitions(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::PartitionsChanged { gained, lost, owned } => {
+                write!(f, "owns {owned} partitions: {gained} gained, {lost} given up")
+            }
+            other => f.write_str(other.name()),
+        }
+    }
+
     fn schedules(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::ScheduleStarted { schedule, slot_ms, attempt, late_ms } => {

@@ -67,6 +67,10 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
     .into_iter()
     .chain(of_plugins(epoch, reason))
     .chain(of_schedules())
+    .chain([(
+        Event::PartitionsChanged { gained: 4, lost: 0, owned: 12 },
+        &["partitions:changed"][..],
+    )])
     .collect()
 }
 

@@ -74,9 +74,19 @@ pub(crate) fn gather(node: &Shared) -> NodeMetrics {
     plugins(&mut builder, &node.plugins.reports());
     swept(&mut builder, &node.counts.swept());
     node.counts.schedules.gather(&node.jobs.declared().borrow(), &mut builder);
+    partitions(&mut builder, node);
     events(&mut builder, node);
     settings(&mut builder, &node.settings);
     builder.build()
+}
+
+/// Only of a node that has to do with partitions.
+fn partitions(builder: &mut MetricsBuilder, node: &Shared) {
+    let Some(owned) = node.partitions.owned_count() else { return };
+    builder.gauge("baton_partitions_owned", "Partitions that this node owns.", owned as f64);
+    let about = "Partitions without an owner, as the leader knows it; 0 on other nodes.";
+    let unowned = if node.is_leader() { node.partitions.unowned() } else { 0 };
+    builder.gauge("baton_partitions_unowned", about, unowned as f64);
 }
 
 fn leading(builder: &mut MetricsBuilder, node: &Shared, core: &CoreFigures, now: Moment) {

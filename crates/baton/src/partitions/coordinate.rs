@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -102,7 +103,11 @@ impl Rounds<'_> {
     }
 
     async fn feed(&mut self, input: Input) {
-        for action in self.coordinator.handle(SystemClock.now(), input) {
+        let actions = self.coordinator.handle(SystemClock.now(), input);
+        if !actions.is_empty() {
+            self.setup.unowned.store(self.coordinator.unowned(), Ordering::Relaxed);
+        }
+        for action in actions {
             self.carry_out(action).await;
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use baton_core::Event;
 use baton_core::partition::holder::{Action, Holder, Input};
 use baton_core::partition::{Partition, Token};
 use baton_core::time::Moment;
@@ -144,15 +145,18 @@ impl Owner<'_> {
     async fn feed(&mut self, input: Input) {
         let actions = self.holder.handle(SystemClock.now(), input);
         self.window.set(self.holder.window_until());
-        let mut changed = false;
+        let (mut gained, mut lost) = (0, 0);
         for action in actions {
-            changed |= matches!(action, Action::Start { .. } | Action::Stop { .. });
+            gained += u32::from(matches!(action, Action::Start { .. }));
+            lost += u32::from(matches!(action, Action::Stop { .. }));
             self.carry_out(action).await;
         }
-        if changed {
-            self.setup
-                .owned
-                .send_replace(Arc::new(self.owned.values().map(|it| it.owned.clone()).collect()));
+        if gained + lost > 0 {
+            let owned = self.owned.values().map(|it| it.owned.clone()).collect::<Vec<_>>();
+            let count = u32::try_from(owned.len()).unwrap_or(u32::MAX);
+            self.setup.owned.send_replace(Arc::new(owned));
+            let changed = Event::PartitionsChanged { gained, lost, owned: count };
+            self.context.shared.events.send(changed);
         }
     }
 

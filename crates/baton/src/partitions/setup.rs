@@ -1,6 +1,7 @@
 //! What a node was told about partitions when it was built.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use baton_core::partition::TaskList;
 use baton_core::partition::coordinator::MoveSettings;
@@ -27,12 +28,24 @@ pub(crate) struct PartitionSetup {
     pub(super) edited: Notify,
     /// What this node owns.
     pub(super) owned: watch::Sender<Arc<Vec<OwnedPartition>>>,
+    /// How many partitions have no owner, while this node leads.
+    pub(super) unowned: AtomicUsize,
 }
 
 impl PartitionSetup {
     /// Has the node anything to do with partitions?
     pub(crate) fn is_used(&self) -> bool {
         self.handler.is_some() || !self.lists.is_empty()
+    }
+
+    /// How many partitions this node owns; `None` if it has nothing to do with partitions.
+    pub(crate) fn owned_count(&self) -> Option<usize> {
+        self.is_used().then(|| self.owned.borrow().len())
+    }
+
+    /// How many partitions had no owner when this node last knew.
+    pub(crate) fn unowned(&self) -> usize {
+        self.unowned.load(Ordering::Relaxed)
     }
 
     /// Puts the lists in order, and refuses what is not within the limits.

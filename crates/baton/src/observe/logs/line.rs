@@ -102,6 +102,7 @@ pub(super) fn write(stamped: &Stamped) {
         Topic::Election => about!("baton::election"),
         Topic::Plugin => about!("baton::plugin"),
         Topic::Schedule => about!("baton::schedule"),
+        Topic::Partition => about!("baton::partition"),
         Topic::Store => about!("baton::store"),
         Topic::Lifeline => about!("baton::lifeline"),
         Topic::Beat => about!("baton::beat"),
