@@ -124,7 +124,7 @@ impl<'a, F: Fields> Record<'a, F> {
     }
 
     /// A node record and its age: `node_id`, `boot`, `beat`, `eligible`, `draining`, `load`,
-    /// `seen`, `profile`, and `silent_us` since its last beat.
+    /// `seen`, `partitions`, `profile`, and `silent_us` since its last beat.
     pub(crate) fn member(&self) -> Result<Member, DriverError> {
         let record = NodeRecord {
             id: self.id("node_id", NodeId::new)?,
@@ -134,7 +134,7 @@ impl<'a, F: Fields> Record<'a, F> {
             draining: self.flag("draining")?,
             load: self.number("load")?,
             seen: Epoch(self.number("seen")?),
-            partitions: None,
+            partitions: self.maybe_json("partitions")?.map(Arc::new),
             profile: Arc::new(self.required("profile", self.maybe_json("profile")?)?),
         };
         let silent_for = Some(Duration::from_micros(self.number("silent_us")?));

@@ -8,7 +8,7 @@ use baton_core::protocol::{
     BeatReply, BeatRequest, LeaseIntent, Outcome, Registration, Reply, Request, View, ViewVersion,
 };
 use baton_store::{
-    Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, WriteOutcome,
+    Answer, BatchOutcome, Call, Document, DocumentWrite, Inspection, Prune, PruneOutcome,
 };
 
 use super::context::CallContext;
@@ -30,9 +30,12 @@ impl CallContext<'_> {
                 let (lineage, view) = (self.lineage, self.view()?);
                 Answer::Inspected(Inspection { lease, lineage, view })
             }
-            Call::ReadDocument { name } => Answer::Document(self.document(name)?),
-            Call::WriteDocument { name, body, precondition, fence } => {
-                Answer::Written(self.write_document(name, body, *precondition, *fence)?)
+            Call::ReadDocuments { names } => {
+                let found = names.iter().map(|name| self.document(name));
+                Answer::Documents(found.collect::<Result<_, _>>()?)
+            }
+            Call::WriteDocuments { writes, fence } => {
+                Answer::Written(self.write_documents(writes, *fence)?)
             }
             Call::History { limit } => Answer::History(self.newest_terms(*limit)?),
             Call::Namespaces { after, limit } => {
@@ -115,35 +118,43 @@ impl CallContext<'_> {
         })
     }
 
-    fn write_document(
+    fn document_version(&self, name: &str) -> Result<u64, DriverError> {
+        let sql = "SELECT version FROM baton_documents WHERE namespace = ?1 AND name = ?2";
+        let (values, record) = ((self.namespace.as_str(), name), format!("document {name:?}"));
+        Ok(self.one(sql, values, &record, |it| it.number("version"))?.unwrap_or(0))
+    }
+
+    /// Writes all of them, if every precondition holds and no later epoch is known.
+    fn write_documents(
         &self,
-        name: &str,
-        body: &[u8],
-        precondition: Precondition,
+        writes: &[DocumentWrite],
         fence: Option<Epoch>,
-    ) -> Result<WriteOutcome, DriverError> {
+    ) -> Result<BatchOutcome, DriverError> {
         let is_fenced_off = match fence {
             Some(fence) => self.is_fenced_off(fence)?,
             None => self.space_or_begin().map(|_| false)?,
         };
         if is_fenced_off {
-            return Ok(WriteOutcome::Fenced);
+            return Ok(BatchOutcome::Fenced);
         }
-        let sql = "SELECT version FROM baton_documents WHERE namespace = ?1 AND name = ?2";
-        let (values, record) = ((self.namespace.as_str(), name), format!("document {name:?}"));
-        let present = self.one(sql, values, &record, |it| it.number("version"))?.unwrap_or(0);
-        if !precondition.holds(present) {
-            return Ok(WriteOutcome::Conflict(present));
+        let present = writes.iter().map(|write| self.document_version(&write.name));
+        let present = present.collect::<Result<Vec<_>, _>>()?;
+        if let Some(conflict) = BatchOutcome::conflict(writes, &present) {
+            return Ok(conflict);
         }
         let sql = "INSERT INTO baton_documents (namespace, name, version, body, updated_at) \
                    VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (namespace, name) \
                    DO UPDATE SET version = ?3, body = ?4, updated_at = ?5";
-        let (at, next) = (Bits(self.at.wall_ms), present.saturating_add(1));
-        self.run(sql, (self.namespace.as_str(), name, Bits(next), body, at))?;
+        let (namespace, at) = (self.namespace.as_str(), Bits(self.at.wall_ms));
+        let next = |version: u64| version.saturating_add(1);
+        let written: Vec<u64> = present.into_iter().map(next).collect();
+        for (DocumentWrite { name, body, .. }, version) in writes.iter().zip(&written) {
+            self.run(sql, (namespace, name, Bits(*version), body, at))?;
+        }
         if let Some(fence) = fence {
             self.raise_fence(fence)?;
         }
-        Ok(WriteOutcome::Written(next))
+        Ok(BatchOutcome::Written(written))
     }
 
     fn prune(&self, fence: Epoch, prune: &Prune) -> Result<PruneOutcome, DriverError> {

@@ -12,9 +12,11 @@ use crate::driver::{DriverError, boot_id};
 const BEFORE_THE_BOOT_US: i64 = 365 * 24 * 60 * 60 * 1_000_000;
 
 const WRITE: &str = "INSERT INTO baton_nodes (namespace, node_id, boot, beat, eligible, draining, \
-    load, seen, profile, machine, beat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+    load, seen, profile, machine, beat_at, partitions, partitions_boot) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
     ON CONFLICT (namespace, node_id) DO UPDATE SET boot = ?3, beat = ?4, eligible = ?5, \
-    draining = ?6, load = ?7, seen = ?8, profile = ?9, machine = ?10, beat_at = ?11";
+    draining = ?6, load = ?7, seen = ?8, profile = ?9, machine = ?10, beat_at = ?11, \
+    partitions = ?12, partitions_boot = ?13";
 
 impl CallContext<'_> {
     /// Writes the node's record, unless another process goes by its id.
@@ -42,6 +44,8 @@ impl CallContext<'_> {
             json(&*node.profile),
             &*self.machine.boot,
             Bits(self.at.now.as_micros()),
+            node.partitions.as_deref().map(json),
+            node.partitions.as_ref().map(|_| node.boot.to_string()),
         ];
         self.run(WRITE, values)?;
         Ok(Registration::Registered)
@@ -73,6 +77,7 @@ impl CallContext<'_> {
     /// Every node record, sorted by id, with its age.
     pub(super) fn members(&self) -> Result<Vec<Member>, DriverError> {
         let sql = "SELECT node_id, boot, beat, eligible, draining, load, seen, profile, \
+                   CASE WHEN partitions_boot = boot THEN partitions END AS partitions, \
                    CASE WHEN machine = ?2 THEN max(?3 - beat_at, 0) ELSE ?4 END AS silent_us \
                    FROM baton_nodes WHERE namespace = ?1 ORDER BY node_id";
         let (machine, now) = (&*self.machine.boot, Bits(self.at.now.as_micros()));

@@ -1,8 +1,7 @@
 //! The schema and its versions.
 //!
-//! SQLite's `user_version` is the version of the file. From the first version on that an earlier
-//! program can use, `baton_schema` says the lowest that a program must know; without it, that is
-//! the version of the file.
+//! SQLite's `user_version` is the version of the file. From version 4 on `baton_schema` says the
+//! lowest that a program must know to use it; before, that is the version of the file.
 
 use rusqlite::Connection;
 
@@ -18,14 +17,15 @@ const HAS_LOWEST: &str =
     "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'baton_schema'";
 
 /// One a version, from version 1. None is ever changed once it was released.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("sql/0001-begin.sql"),
     include_str!("sql/0002-counters.sql"),
     include_str!("sql/0003-gaps.sql"),
+    include_str!("sql/0004-partitions.sql"),
 ];
 
-/// The version that this program makes.
-pub(super) const KNOWN: SchemaVersion = SchemaVersion::new(MIGRATIONS.len() as i64, None);
+/// The version that this program makes, and the lowest that a program must know to use it.
+pub(super) const KNOWN: SchemaVersion = SchemaVersion::new(MIGRATIONS.len() as i64, Some(3));
 
 /// The version of the file, 0 if there is nothing in it yet, and whether this program can use it.
 /// Refuses what is not baton's, or needs a later program, before anything is changed in it.
@@ -73,6 +73,8 @@ pub(super) fn migrate(conn: &Connection, from: i64) -> rusqlite::Result<()> {
     for migration in MIGRATIONS.iter().skip(done) {
         conn.execute_batch(migration)?;
     }
+    let lowest = "UPDATE baton_schema SET lowest_compatible = max(lowest_compatible, ?1)";
+    conn.execute(lowest, [KNOWN.lowest_compatible])?;
     conn.pragma_update(None, "application_id", APPLICATION)?;
     conn.pragma_update(None, "user_version", KNOWN.version)
 }

@@ -2,7 +2,7 @@
 
 use baton_core::rng::Rng;
 use baton_drivers::sqlite::SqliteStore;
-use baton_store::{Answer, Call, Document, Precondition, Store, WriteOutcome};
+use baton_store::{Answer, BatchOutcome, Call, Document, DocumentWrite, Precondition, Store};
 use baton_testbed::peer::{Process, Start};
 use baton_testbed::subject::Fixture;
 
@@ -17,15 +17,15 @@ const WAITING: u64 = 10;
 
 /// A write of the counter's next value. Its body says the version that it should get.
 fn count(version: u64) -> Call {
-    Call::WriteDocument {
+    let write = DocumentWrite {
         name: "counter".to_owned(),
         body: version.to_string().repeat(300).into_bytes(),
         precondition: match version {
             1 => Precondition::Absent,
             version => Precondition::Version(version - 1),
         },
-        fence: None,
-    }
+    };
+    Call::WriteDocuments { writes: vec![write], fence: None }
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn no_kill_loses_what_was_acknowledged_or_leaves_half_of_a_write() {
         for _ in 0..rng.below(WRITES) {
             let answer = process.call(&web, count(acknowledged + 1)).await;
             acknowledged += 1;
-            assert_eq!(answer, Ok(Answer::Written(WriteOutcome::Written(acknowledged))));
+            assert_eq!(answer, Ok(Answer::Written(BatchOutcome::Written(vec![acknowledged]))));
         }
         // Sent and not waited for, so that it is always in the middle of one.
         for version in 1..=WAITING {

@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use baton_core::ids::{Epoch, NodeId};
-use baton_core::protocol::{Outcome, View, ViewVersion};
+use baton_core::ids::{BootId, Epoch, NodeId};
+use baton_core::protocol::{LeaseIntent, Outcome, View, ViewVersion};
 use baton_drivers::sqlite::SqliteStore;
 use baton_store::{Precondition, Store, WriteOutcome};
 use baton_testbed::counting::count_once;
 
-use crate::beats::{look, namespace};
+use crate::beats::{beat, look, namespace};
 use crate::file::File;
 
-/// What versions 2 and 3 added.
+/// What versions 2 to 4 added.
 const BACK: &str = "DROP TABLE baton_counters; DROP TABLE baton_counter_deltas; \
                     DROP TABLE baton_counter_writers; \
-                    ALTER TABLE baton_terms DROP COLUMN gap_at_most_ms; PRAGMA user_version = 1";
+                    ALTER TABLE baton_terms DROP COLUMN gap_at_most_ms; \
+                    ALTER TABLE baton_nodes DROP COLUMN partitions; \
+                    ALTER TABLE baton_nodes DROP COLUMN partitions_boot; \
+                    DROP TABLE baton_schema; PRAGMA user_version = 1";
 
 #[tokio::test]
 async fn the_first_version_is_added_to_and_loses_nothing() {
@@ -29,7 +32,8 @@ async fn the_first_version_is_added_to_and_loses_nothing() {
     file.sql(BACK).expect("it is a database");
 
     let store = SqliteStore::open(file.config()).expect("it is added to");
-    assert_eq!(file.number("PRAGMA user_version"), 3);
+    assert_eq!(file.number("PRAGMA user_version"), 4);
+    assert_eq!(file.number("SELECT lowest_compatible FROM baton_schema"), 3);
     let terms = store.history(&web, 5).await.expect("it can be read");
     let gaps: Vec<_> = terms.iter().map(|term| (term.gap_ms, term.gap_at_most_ms)).collect();
     assert_eq!(gaps, [(Some(7), None)]);
@@ -66,4 +70,23 @@ async fn columns_of_a_later_version_keep_their_values() {
     for table in ["nodes", "views", "documents"] {
         assert_eq!(file.number(&format!("SELECT later FROM baton_{table}")), 5, "{table}");
     }
+}
+
+/// During a deploy: a program of version 3 goes by the id of a node that said something of its
+/// partitions, and leaves the column as it is.
+#[tokio::test]
+async fn a_process_of_version_3_does_not_inherit_a_report() {
+    let (file, web) = (File::new(), namespace("web"));
+    let store = SqliteStore::open(file.config()).expect("it is made");
+    let mut said = beat(1, LeaseIntent::Observe);
+    said.node.partitions = Some(Arc::default());
+    store.beat(&web, said.clone()).await.expect("the store answers");
+    let reported = async || {
+        let members = store.members(&web).await.expect("the store answers");
+        members.into_iter().map(|it| (it.record.boot, it.record.partitions)).collect::<Vec<_>>()
+    };
+    assert_eq!(reported().await, [(BootId(1), said.node.partitions)]);
+    let next = "UPDATE baton_nodes SET boot = '00000000000000000000000000000002', beat = 1";
+    file.sql(next).expect("it is a database");
+    assert_eq!(reported().await, [(BootId(2), None)]);
 }
