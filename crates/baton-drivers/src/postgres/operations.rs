@@ -1,12 +1,14 @@
 //! What a store is asked, beside beats and counters: each call is one statement, and the rules are
 //! functions at the server.
 
+use std::collections::BTreeMap;
+
 use baton_core::ids::{Lineage, Namespace};
 use baton_core::protocol::{LeaseSnapshot, Outcome, Reply, Request};
-use baton_store::{Answer, Call, Document, Inspection, PruneOutcome, WriteOutcome};
-use tokio_postgres::types::Json;
+use baton_store::{Answer, BatchOutcome, Call, Document, Inspection, PruneOutcome};
+use tokio_postgres::types::{Json, Type};
 
-use super::context::{CallContext, Param, bytea, int8, jsonb, text};
+use super::context::{CallContext, Param, int8, jsonb, text};
 use crate::driver::{DriverError, Record};
 use crate::reader::Access;
 
@@ -17,11 +19,11 @@ const LOOK: &str = "SELECT {t}show({t}lease($1, false), clock_timestamp()), \
     (SELECT body FROM {t}views WHERE namespace = $1), pg_current_wal_flush_lsn(), \
     (SELECT lineage::text FROM {t}meta) AS lineage";
 
-const DOCUMENT: &str =
-    "SELECT version::text AS version, body FROM {t}documents WHERE namespace = $1 AND name = $2";
+const DOCUMENTS: &str = "SELECT name, version::text AS version, body FROM {t}documents \
+    WHERE namespace = $1 AND name = ANY ($2)";
 
-const WRITE_DOCUMENT: &str =
-    "SELECT {t}write_document($1, $2::numeric, $3, $4, $5, $6, $7::numeric)";
+const WRITE_DOCUMENTS: &str =
+    "SELECT {t}write_documents($1, $2::numeric, $3, $4, $5, $6, $7::numeric)";
 
 const TERMS: &str = "SELECT epoch::text, node_id, boot, began_ms::text, ended_ms::text, \
     ended_by::text, gap_ms::text, gap_at_most_ms::text FROM {t}terms \
@@ -36,7 +38,7 @@ const PRUNE: &str = "SELECT {t}prune($1, $2::numeric, $3, $4::numeric, $5, $6, $
 const LONGEST_MS: u64 = 315_576_000_000_000;
 
 const MEMBERS: &str = "SELECT node_id, boot, beat::text, eligible::integer::text AS eligible, \
-    draining::integer::text AS draining, load::text, seen::text, profile, \
+    draining::integer::text AS draining, load::text, seen::text, partitions, profile, \
     {t}us_after(beat_at, clock_timestamp())::text AS silent_us FROM {t}nodes \
     WHERE namespace = $1 ORDER BY node_id";
 
@@ -55,22 +57,21 @@ impl CallContext<'_> {
         Ok(match call {
             Call::Core(request) => Answer::Core(self.perform_core(request).await?),
             Call::Inspect => Answer::Inspected(self.inspect().await?),
-            Call::ReadDocument { name } => {
-                let rows = self.rows(DOCUMENT, &[bytea(&name.as_bytes())]).await?;
-                let document = |row| -> Result<Document, DriverError> {
-                    Ok(Document {
-                        version: self.number(row, "version")?,
-                        body: self.column(row, 1)?,
-                    })
-                };
-                Answer::Document(rows.first().map(document).transpose()?)
-            }
-            Call::WriteDocument { name, body, precondition, fence } => {
-                let (name, precondition) = (name.as_bytes(), Json(precondition));
-                let fence = fence.map(|epoch| epoch.0.to_string());
-                let more = [bytea(&name), bytea(body), jsonb(&precondition), text(&fence)];
-                let row = self.call(WRITE_DOCUMENT, &more).await?;
-                let Json(outcome): Json<WriteOutcome> = self.column(&row, 0)?;
+            Call::ReadDocuments { names } => Answer::Documents(self.documents(names).await?),
+            Call::WriteDocuments { writes, fence } => {
+                let names: Vec<&[u8]> = writes.iter().map(|it| it.name.as_bytes()).collect();
+                let bodies: Vec<&[u8]> = writes.iter().map(|it| it.body.as_slice()).collect();
+                let preconditions: Vec<_> = writes.iter().map(|it| it.precondition).collect();
+                let (preconditions, fence) =
+                    (Json(preconditions), fence.map(|epoch| epoch.0.to_string()));
+                let more: [Param<'_>; 4] = [
+                    (&names, Type::BYTEA_ARRAY),
+                    (&bodies, Type::BYTEA_ARRAY),
+                    jsonb(&preconditions),
+                    text(&fence),
+                ];
+                let row = self.call(WRITE_DOCUMENTS, &more).await?;
+                let Json(outcome): Json<BatchOutcome> = self.column(&row, 0)?;
                 Answer::Written(outcome)
             }
             Call::History { limit } => {
@@ -135,6 +136,18 @@ impl CallContext<'_> {
                 self.outcome(ASK, &[text(&epoch), jsonb(&ask), text(&hint)]).await?
             }
         }))
+    }
+
+    /// What was found, in the order of the names.
+    async fn documents(&self, names: &[String]) -> Result<Vec<Option<Document>>, DriverError> {
+        let wanted: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
+        let rows = self.rows(DOCUMENTS, &[(&wanted, Type::BYTEA_ARRAY)]).await?;
+        let mut found = BTreeMap::new();
+        for row in &rows {
+            let (version, body) = (self.number(row, "version")?, self.column(row, 2)?);
+            found.insert(self.column::<&[u8]>(row, 0)?, Document { version, body });
+        }
+        Ok(wanted.into_iter().map(|name| found.remove(name)).collect())
     }
 
     /// The lease and the view, without taking part.

@@ -10,15 +10,16 @@ use crate::OpenError;
 use crate::driver::{SchemaState, SchemaVersion};
 
 /// The version that this program makes, and the lowest that a program must know to use it.
-const KNOWN: SchemaVersion = SchemaVersion::new(5, Some(5));
+const KNOWN: SchemaVersion = SchemaVersion::new(6, Some(5));
 
 /// The tables that each version added. None is ever changed once it was released.
-const TABLES: [&str; 5] = [
+const TABLES: [&str; 6] = [
     concat!(include_str!("sql/0001-tables.sql"), include_str!("sql/fences.sql")),
     include_str!("sql/0002-counters.sql"),
     include_str!("sql/0003-hints.sql"),
     include_str!("sql/0004-gaps.sql"),
     include_str!("sql/0005-compatible.sql"),
+    include_str!("sql/0006-partitions.sql"),
 ];
 
 /// What the functions need comes before those that need it. Each version makes all of them anew.
@@ -36,7 +37,7 @@ const FUNCTIONS: [&str; 21] = [
     include_str!("sql/functions/release.sql"),
     include_str!("sql/functions/leave.sql"),
     include_str!("sql/functions/publish.sql"),
-    include_str!("sql/functions/document.sql"),
+    include_str!("sql/functions/documents.sql"),
     include_str!("sql/functions/prune.sql"),
     include_str!("sql/functions/inspect.sql"),
     include_str!("sql/functions/listen.sql"),

@@ -1,6 +1,7 @@
 //! A beat is one request and one answer, counted between the client and the server.
 
 use baton_core::protocol::{Claim, LeaseIntent, Outcome};
+use baton_store::{BatchOutcome, DocumentWrite, Precondition};
 use baton_testbed::contender::{Contender, held_in, namespace};
 use baton_testbed::proxy::Proxy;
 use baton_testbed::wait::until;
@@ -55,5 +56,31 @@ async fn a_session_has_rehearsed_a_handover() {
     for table in ["namespaces", "locks", "nodes", "terms"] {
         let left = fixture.sql(&format!("SELECT count(*) FROM baton_{table}")).await;
         assert_eq!(left, ["0"], "{table}");
+    }
+}
+
+/// As many round trips as calls, and none for an empty batch.
+#[tokio::test]
+async fn a_batch_of_documents_is_one_round_trip() {
+    let fixture = Postgres::start().await;
+    let proxy = Proxy::to(fixture.server.address()).await;
+    let url = fixture.server.url_at(proxy.address());
+    let store = baton_drivers::open(&url).await.expect("the server answers");
+    let web = namespace("web");
+    let held = Contender::new(&store, &web, 1).take(Claim::Vacant).await;
+    let fence = Some(held.epoch);
+    let write =
+        |name| DocumentWrite { name, body: vec![7; 1_024], precondition: Precondition::Any };
+    for (documents, trips) in [(1, None), (1, Some(2)), (10, Some(2)), (0, Some(0))] {
+        let names: Vec<_> = (0..documents).map(|number| format!("{documents}/{number}")).collect();
+        let before = proxy.counts();
+        let batch = names.iter().cloned().map(write).collect();
+        let written = store.write_documents(&web, batch, fence).await;
+        let written = written.expect("the server answers");
+        assert!(matches!(&written, BatchOutcome::Written(it) if it.len() == documents));
+        let found = store.read_documents(&web, names).await.expect("the server answers");
+        assert!(found.iter().all(Option::is_some) && found.len() == documents, "{found:?}");
+        let after = proxy.counts().round_trips - before.round_trips;
+        assert!(trips.is_none_or(|trips| trips == after), "{after} for {documents}");
     }
 }

@@ -13,6 +13,7 @@ const BACK: &str = "ALTER TABLE baton_meta DROP COLUMN hint_secret; DROP FUNCTIO
                   baton_forget_writers, baton_clamped; \
     ALTER TABLE baton_terms DROP COLUMN gap_at_most_ms; \
     ALTER TABLE baton_meta DROP COLUMN lowest_compatible; DROP FUNCTION baton_is_fenced_off; \
+    ALTER TABLE baton_nodes DROP COLUMN partitions; DROP FUNCTION baton_write_documents; \
     DROP FUNCTION baton_begin_term; \
     CREATE FUNCTION baton_begin_term(text, timestamptz, numeric, jsonb, bigint, jsonb) \
         RETURNS void LANGUAGE sql AS ''; \
@@ -30,7 +31,7 @@ async fn the_first_version_is_added_to_by_a_user_who_may_and_loses_nothing() {
     fixture.sql("CREATE ROLE app LOGIN; GRANT SELECT ON baton_meta TO app").await;
     let app = fixture.server.url().replace("postgres@", "app@");
     let refused = baton_drivers::open(&app).await.expect_err("it may not").to_string();
-    let wanted = "version 5 of baton's schema (tables public.baton_*), which is at 1, is missing; \
+    let wanted = "version 6 of baton's schema (tables public.baton_*), which is at 1, is missing; \
                   this user may not make it";
     assert!(refused.contains(wanted), "{refused}");
 
@@ -43,7 +44,7 @@ async fn the_first_version_is_added_to_by_a_user_who_may_and_loses_nothing() {
         let opened = opened.expect("it is upgraded once");
         assert_eq!(held_in(&Contender::new(&opened, &web, 2).look().await), held);
     }
-    assert_eq!(fixture.sql("SELECT schema_version FROM baton_meta").await, ["5"]);
+    assert_eq!(fixture.sql("SELECT schema_version FROM baton_meta").await, ["6"]);
     // A handle of the time before goes on, and counts from now on.
     assert_eq!(count_once(&*store, &web, held.epoch).await, 1);
     assert_eq!(held_in(&node.look().await), held);

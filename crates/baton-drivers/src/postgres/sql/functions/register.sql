@@ -6,15 +6,16 @@ DECLARE
 BEGIN
     LOOP
         INSERT INTO {t}nodes AS known (namespace, node_id, boot, beat, eligible, draining, load,
-                                       seen, profile, beat_at)
+                                       seen, profile, partitions, beat_at)
             VALUES (space, node->>'id', node->>'boot', (node->>'beat')::numeric,
                     (node->>'eligible')::boolean, (node->>'draining')::boolean,
                     (node->>'load')::bigint, (node->>'seen')::numeric, described,
-                    clock_timestamp())
+                    node->>'partitions', clock_timestamp())
             ON CONFLICT (namespace, node_id) DO UPDATE
                 SET boot = excluded.boot, beat = excluded.beat, eligible = excluded.eligible,
                     draining = excluded.draining, load = excluded.load, seen = excluded.seen,
-                    profile = excluded.profile, beat_at = excluded.beat_at
+                    profile = excluded.profile, partitions = excluded.partitions,
+                    beat_at = excluded.beat_at
                 WHERE known.boot IN (excluded.boot, replaces);
         IF FOUND THEN
             RETURN '"registered"';
