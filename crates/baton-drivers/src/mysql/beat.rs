@@ -21,8 +21,10 @@ impl BeatServer for CallContext<'_> {
     async fn send(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
         let node = &beat.node;
         let profile = serde_json::to_string(&*node.profile).expect("it is plain data");
+        let partitions = node.partitions.as_deref().map(serde_json::to_string).transpose();
+        let partitions = partitions.expect("it is plain data");
         let call = self
-            .procedure("beat")
+            .procedure("beat_with_partitions")
             .with(Ascii(&node.id))
             .with(Ascii(node.boot))
             .with(node.beat)
@@ -31,6 +33,7 @@ impl BeatServer for CallContext<'_> {
             .with(u64::from(node.load))
             .with(node.seen.0)
             .with(Text(&profile))
+            .with(partitions.as_deref().map(Text))
             .with(node.profile.lifeline.as_deref().map(Text))
             .with(beat.replaces.map(Ascii))
             .with(beat.is_mere_look())

@@ -100,21 +100,31 @@ impl CallContext<'_> {
     /// The one row of an answer.
     pub(super) async fn row(&self, text: String) -> Result<Row, DriverError> {
         let row = self.rows(text).await?.into_iter().next();
-        row.ok_or_else(|| DriverError::unknown("the server answered without a row"))
+        row.ok_or_else(no_row)
     }
 
-    /// Calls a procedure that tells the lineage it took place in.
-    pub(super) async fn call(&self, procedure: Statement) -> Result<Row, DriverError> {
-        let row = self.row(procedure.text()).await?;
-        let lineage = Record::new(&row, &self.record_name()).number("lineage")?;
+    /// Calls a procedure that tells the lineage it took place in, with every row.
+    pub(super) async fn call_rows(&self, procedure: Statement) -> Result<Vec<Row>, DriverError> {
+        let rows = self.rows(procedure.text()).await?;
+        let first = rows.first().ok_or_else(no_row)?;
+        let lineage = Record::new(first, &self.record_name()).number("lineage")?;
         self.engine.note_seen(Lineage(lineage));
-        Ok(row)
+        Ok(rows)
+    }
+
+    /// The same of a procedure that answers with one row.
+    pub(super) async fn call(&self, procedure: Statement) -> Result<Row, DriverError> {
+        self.call_rows(procedure).await?.into_iter().next().ok_or_else(no_row)
     }
 
     /// What to call a record in errors, if it has no better name.
     pub(super) fn record_name(&self) -> String {
         format!("a record of namespace {}", self.namespace)
     }
+}
+
+fn no_row() -> DriverError {
+    DriverError::unknown("the server answered without a row")
 }
 
 impl Fields for Row {

@@ -22,6 +22,7 @@ mod config;
 mod connect;
 mod context;
 mod counters;
+mod documents;
 mod error;
 mod examine;
 pub mod fence;

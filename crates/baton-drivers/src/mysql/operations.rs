@@ -6,13 +6,11 @@ use std::time::Duration;
 
 use baton_core::ids::{Epoch, Lineage, Namespace};
 use baton_core::protocol::{Outcome, Reply, Request, TermEnd};
-use baton_store::{
-    Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, WriteOutcome,
-};
+use baton_store::{Answer, Call, Inspection, Prune, PruneOutcome};
 
 use super::context::CallContext;
 use super::error::lease_name;
-use super::statement::{Argument, Ascii, Bytes, Statement, Text};
+use super::statement::{Argument, Ascii, Statement, Text};
 use crate::driver::{DriverError, Record};
 
 /// The server has no earlier time than the year 1000.
@@ -25,41 +23,9 @@ impl CallContext<'_> {
         Ok(match call {
             Call::Core(request) => Answer::Core(self.perform_core(request).await?),
             Call::Inspect => Answer::Inspected(self.inspect().await?),
-            Call::ReadDocument { name } => {
-                let rows = self.rows(format!(
-                    "SELECT version, body FROM `{prefix}documents` \
-                     WHERE namespace = {} AND name = {}",
-                    Ascii(self.namespace).literal(),
-                    Bytes(name.as_bytes()).literal()
-                ));
-                let (rows, named) = (rows.await?, self.document_name(name));
-                let documents = Record::all(&rows, &named, |record| {
-                    let body = record.bytes("body")?.to_vec();
-                    Ok(Document { version: record.number("version")?, body })
-                });
-                Answer::Document(documents?.pop())
-            }
-            Call::WriteDocument { name, body, precondition, fence } => {
-                let version = match precondition {
-                    Precondition::Version(version) => Some(*version),
-                    Precondition::Any | Precondition::Absent => None,
-                };
-                let call = self
-                    .procedure("write_document")
-                    .with(Bytes(name.as_bytes()))
-                    .with(Bytes(body))
-                    .with(*precondition == Precondition::Any)
-                    .with(*precondition == Precondition::Absent)
-                    .with(version)
-                    .with(fence.map(|epoch| epoch.0));
-                let (row, named) = (self.call(call).await?, self.document_name(name));
-                let record = Record::new(&row, &named);
-                let version = record.number("version")?;
-                Answer::Written(match record.number::<u64>("outcome")? {
-                    0 => WriteOutcome::Conflict(version),
-                    1 => WriteOutcome::Written(version),
-                    _ => WriteOutcome::Fenced,
-                })
+            Call::ReadDocuments { names } => Answer::Documents(self.documents(names).await?),
+            Call::WriteDocuments { writes, fence } => {
+                Answer::Written(self.write_documents(writes, *fence).await?)
             }
             Call::History { limit } => {
                 let rows = self.rows(format!(
@@ -96,7 +62,8 @@ impl CallContext<'_> {
             Request::ReadMembers => {
                 let rows = self.rows(format!(
                     "SELECT node_id, boot, beat, eligible, draining, job_count AS `load`, seen, \
-                     profile, GREATEST(TIMESTAMPDIFF(MICROSECOND, beat_at, UTC_TIMESTAMP(6)), 0) \
+                     `partitions`, profile, \
+                     GREATEST(TIMESTAMPDIFF(MICROSECOND, beat_at, UTC_TIMESTAMP(6)), 0) \
                      AS silent_us FROM `{}nodes` WHERE namespace = {} ORDER BY node_id",
                     self.prefix(),
                     Ascii(self.namespace).literal()
@@ -179,10 +146,6 @@ impl CallContext<'_> {
             lineage: Lineage(record.number("lineage")?),
             view: record.maybe_json("view_body")?.map(Arc::new),
         })
-    }
-
-    fn document_name(&self, name: &str) -> String {
-        format!("document {name:?} of namespace {}", self.namespace)
     }
 }
 

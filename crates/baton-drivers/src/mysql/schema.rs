@@ -15,7 +15,7 @@ use crate::OpenError;
 use crate::driver::{SchemaState, SchemaVersion, within};
 
 /// The version that this program makes, and the lowest that a program must know to use it.
-const KNOWN: SchemaVersion = SchemaVersion::new(4, Some(4));
+const KNOWN: SchemaVersion = SchemaVersion::new(5, Some(4));
 
 /// Making tables takes longer than a beat may.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -25,23 +25,31 @@ const TABLES: &str =
     concat!(include_str!("sql/0001-tables.sql"), "\n", include_str!("sql/0002-counters.sql"));
 
 /// What later versions added to the tables of earlier ones, as new tables have it from the start.
-const COLUMNS: &str =
-    concat!(include_str!("sql/0003-gaps.sql"), "\n", include_str!("sql/0004-compatible.sql"));
+const COLUMNS: &str = concat!(
+    include_str!("sql/0003-gaps.sql"),
+    "\n",
+    include_str!("sql/0004-compatible.sql"),
+    "\n",
+    include_str!("sql/0005-partitions.sql"),
+);
 
-/// The procedures, those that others call first.
-const PROCEDURES: [&str; 16] = [
+/// The procedures, those that others call first. In `earlier/` are those that only programs of
+/// earlier versions call.
+const PROCEDURES: [&str; 18] = [
     include_str!("sql/procedures/settle.sql"),
     include_str!("sql/procedures/enter.sql"),
     include_str!("sql/procedures/sound.sql"),
     include_str!("sql/procedures/begin_term.sql"),
     include_str!("sql/procedures/acquire.sql"),
     include_str!("sql/procedures/renew.sql"),
-    include_str!("sql/procedures/beat.sql"),
+    include_str!("sql/procedures/beat_with_partitions.sql"),
+    include_str!("sql/procedures/earlier/beat.sql"),
     include_str!("sql/procedures/release.sql"),
     include_str!("sql/procedures/ask.sql"),
     include_str!("sql/procedures/leave.sql"),
     include_str!("sql/procedures/publish_view.sql"),
-    include_str!("sql/procedures/write_document.sql"),
+    include_str!("sql/procedures/write_documents.sql"),
+    include_str!("sql/procedures/earlier/write_document.sql"),
     include_str!("sql/procedures/append_deltas.sql"),
     include_str!("sql/procedures/consolidate.sql"),
     include_str!("sql/procedures/forget_writers.sql"),

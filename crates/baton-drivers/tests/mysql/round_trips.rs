@@ -1,7 +1,7 @@
 //! What a step costs, counted between the store and the server.
 
 use baton_core::protocol::{Ask, Claim, HandoverKind};
-use baton_store::Precondition;
+use baton_store::{BatchOutcome, DocumentWrite, Precondition};
 use baton_testbed::proxy::Proxy;
 
 use crate::fixture::{MysqlFixture, contender};
@@ -31,11 +31,20 @@ async fn every_step_is_one_request_and_one_reply() {
     let write =
         store.write_document(&space, "d", vec![0; 4_096], Precondition::Any, Some(held.epoch));
     write.await.expect("the server answers");
+    for documents in [0, 10] {
+        let names: Vec<_> = (0..documents).map(|number| format!("d/{number}")).collect();
+        store.read_documents(&space, names.clone()).await.expect("the server answers");
+        let write =
+            |name| DocumentWrite { name, body: vec![0; 4_096], precondition: Precondition::Any };
+        let batch = names.into_iter().map(write).collect();
+        let written = store.write_documents(&space, batch, Some(held.epoch)).await;
+        assert_eq!(written, Ok(BatchOutcome::Written(vec![1; documents])));
+    }
     let ask = Ask { nonce: peer.next_nonce(), wish: HandoverKind::Resign };
     store.ask(&space, held.epoch, ask).await.expect("the server answers");
     peer.release(held).await;
     store.leave(&space, &peer.record.id, peer.record.boot).await.expect("the server answers");
     let after = proxy.counts();
-    assert_eq!(after.round_trips - before.round_trips, 21 + 8);
+    assert_eq!(after.round_trips - before.round_trips, 21 + 8 + 2, "nothing for an empty batch");
     assert_eq!(after.connections, before.connections, "no step made a connection");
 }

@@ -8,7 +8,10 @@ use crate::fixture::{MysqlFixture, contender};
 
 /// What version 2 added.
 const TABLES: [&str; 3] = ["counters", "counter_deltas", "counter_writers"];
-const PROCEDURES: [&str; 3] = ["append_deltas", "consolidate", "forget_writers"];
+
+/// What versions 2 and 5 added.
+const PROCEDURES: [&str; 5] =
+    ["append_deltas", "consolidate", "forget_writers", "beat_with_partitions", "write_documents"];
 
 #[tokio::test]
 async fn the_first_version_is_added_to_and_loses_nothing() {
@@ -24,6 +27,7 @@ async fn the_first_version_is_added_to_and_loses_nothing() {
     }
     fixture.sql("ALTER TABLE earlier_terms DROP COLUMN gap_at_most_ms").await;
     fixture.sql("ALTER TABLE earlier_meta DROP COLUMN lowest_compatible").await;
+    fixture.sql("ALTER TABLE earlier_nodes DROP COLUMN partitions").await;
     // As it was: with an argument less, and of no use any more.
     fixture.sql("DROP PROCEDURE earlier_begin_term").await;
     fixture.sql("CREATE PROCEDURE earlier_begin_term(IN p_namespace INT) SELECT 1").await;
@@ -37,7 +41,7 @@ async fn the_first_version_is_added_to_and_loses_nothing() {
     }
     assert_eq!(openings.join_all().await, vec![held; 4]);
     let version = fixture.sql("SELECT schema_version FROM earlier_meta").await;
-    assert_eq!(version[0].get::<i64, _>(0), Some(4));
+    assert_eq!(version[0].get::<i64, _>(0), Some(5));
     // A handle of the time before goes on, and counts from now on.
     assert_eq!(count_once(&*node.store, &node.namespace, held.epoch).await, 1);
     assert_eq!(held_in(&node.look().await), held);

@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS `{prefix}locks` (
     UNIQUE KEY lock_key_status (lock_key, status)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- The registry. profile: JSON.
+-- The registry. profile, partitions: JSON.
 CREATE TABLE IF NOT EXISTS `{prefix}nodes` (
     namespace {name}           NOT NULL,
     node_id   {name}           NOT NULL,
@@ -58,6 +58,7 @@ CREATE TABLE IF NOT EXISTS `{prefix}nodes` (
     seen      BIGINT UNSIGNED  NOT NULL,
     profile   MEDIUMTEXT       NOT NULL,
     beat_at   DATETIME(6)      NOT NULL,
+    partitions MEDIUMTEXT      NULL,
     PRIMARY KEY (namespace, node_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 

@@ -1,7 +1,8 @@
 -- One beat: the node record, the lease, and the view if it moved. p_intent: 0 looks, 1 acquires,
 -- 2 renews. A beat that only looks locks nothing but its own node's row, so that followers neither
 -- wait for the leader nor hold it up; it may leave even that as it is, and costs no flush then.
-CREATE PROCEDURE `{prefix}beat`(
+-- p_partitions: what the node says of its partitions, as JSON, or NULL.
+CREATE PROCEDURE `{prefix}beat_with_partitions`(
     IN p_namespace {name},
     IN p_seen_lineage BIGINT UNSIGNED,
     IN p_node {name},
@@ -12,6 +13,7 @@ CREATE PROCEDURE `{prefix}beat`(
     IN p_job_count INT UNSIGNED,
     IN p_seen BIGINT UNSIGNED,
     IN p_profile MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
+    IN p_partitions MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
     IN p_lifeline TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
     IN p_replaces {boot},
     IN p_leave TINYINT,
@@ -56,13 +58,14 @@ BEGIN
         v_known_boot <> p_boot AND NOT (v_known_boot <=> p_replaces), 0);
     IF v_known_boot IS NULL THEN
         INSERT INTO `{prefix}nodes` (namespace, node_id, boot, beat, eligible, draining, job_count,
-            seen, profile, beat_at)
+            seen, profile, partitions, beat_at)
         VALUES (p_namespace, p_node, p_boot, p_beat, p_eligible, p_draining, p_job_count,
-            p_seen, p_profile, v_now);
+            p_seen, p_profile, p_partitions, v_now);
     ELSEIF NOT v_taken AND NOT (p_leave AND v_known_boot = p_boot) THEN
         UPDATE `{prefix}nodes`
         SET boot = p_boot, beat = p_beat, eligible = p_eligible, draining = p_draining,
-            job_count = p_job_count, seen = p_seen, profile = p_profile, beat_at = v_now
+            job_count = p_job_count, seen = p_seen, profile = p_profile,
+            partitions = p_partitions, beat_at = v_now
         WHERE namespace = p_namespace AND node_id = p_node;
     END IF;
 
