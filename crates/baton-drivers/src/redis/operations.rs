@@ -11,8 +11,8 @@ use baton_core::protocol::{
     Request, TermEnd, TermRecord, Version,
 };
 use baton_store::{
-    Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, StoreError,
-    WriteOutcome, namespace_page,
+    Answer, BatchOutcome, Call, Document, DocumentWrite, Inspection, Precondition, Prune,
+    PruneOutcome, StoreError, namespace_page,
 };
 
 use super::connect;
@@ -34,14 +34,17 @@ type BeatAnswer = (
     BTreeMap<String, String>,
 );
 
+/// The version and the body of a document, if there is one.
+type StoredDocument = (Option<u64>, Option<Vec<u8>>);
+
 impl CallContext<'_> {
     pub(super) async fn perform(&self, call: Call) -> Result<Answer, StoreError> {
         Ok(match call {
             Call::Core(request) => Answer::Core(self.perform_core(&request).await?),
             Call::Inspect => Answer::Inspected(self.inspect().await?),
-            Call::ReadDocument { name } => Answer::Document(self.read_document(name).await?),
-            Call::WriteDocument { name, body, precondition, fence } => {
-                Answer::Written(self.write_document(name, body, precondition, fence).await?)
+            Call::ReadDocuments { names } => Answer::Documents(self.read_documents(names).await?),
+            Call::WriteDocuments { writes, fence } => {
+                Answer::Written(self.write_documents(writes, fence).await?)
             }
             Call::Prune { fence, prune } => Answer::Pruned(self.prune(fence, &prune).await?),
             Call::History { limit } => Answer::History(self.history(limit).await?),
@@ -132,34 +135,44 @@ impl CallContext<'_> {
         Ok(hash.iter().map(member).collect::<Result<_, _>>()?)
     }
 
-    async fn read_document(&self, name: String) -> Result<Option<Document>, StoreError> {
-        let arguments = Arguments::default().text(name);
-        let found = self.run(&self.engine.scripts.read_document, arguments).await?;
-        let (version, body): (Option<u64>, Option<Vec<u8>>) = found;
-        Ok(version.zip(body).map(|(version, body)| Document { version, body }))
+    /// What was found, in the order of the names.
+    async fn read_documents(
+        &self,
+        names: Vec<String>,
+    ) -> Result<Vec<Option<Document>>, StoreError> {
+        let arguments = names.into_iter().fold(Arguments::default(), Arguments::text);
+        let found = self.run(&self.engine.scripts.read_documents, arguments).await?;
+        let (found,): (Vec<StoredDocument>,) = found;
+        let document = |(version, body): StoredDocument| {
+            version.zip(body).map(|(version, body)| Document { version, body })
+        };
+        Ok(found.into_iter().map(document).collect())
     }
 
-    async fn write_document(
+    async fn write_documents(
         &self,
-        name: String,
-        body: Vec<u8>,
-        precondition: Precondition,
+        writes: Vec<DocumentWrite>,
         fence: Option<Epoch>,
-    ) -> Result<WriteOutcome, StoreError> {
-        let script = &self.engine.scripts.write_document;
-        let (word, version) = match precondition {
-            Precondition::Any => ("any", 0),
-            Precondition::Absent => ("absent", 0),
-            Precondition::Version(version) => ("version", version),
-        };
-        let arguments = Arguments::default();
-        let arguments = arguments.text(name).bytes(body).text(word).text(version).maybe(fence);
-        let (lineage, word, version): (u64, String, u64) = self.run(script, arguments).await?;
+    ) -> Result<BatchOutcome, StoreError> {
+        let script = &self.engine.scripts.write_documents;
+        let mut arguments = Arguments::default().maybe(fence);
+        for DocumentWrite { name, body, precondition } in writes {
+            let (word, version) = match precondition {
+                Precondition::Any => ("any", 0),
+                Precondition::Absent => ("absent", 0),
+                Precondition::Version(version) => ("version", version),
+            };
+            arguments = arguments.text(name).text(word).text(version).bytes(body);
+        }
+        let (lineage, word, numbers): (u64, String, Vec<u64>) = self.run(script, arguments).await?;
         self.note(Lineage(lineage), 0);
-        match word.as_str() {
-            "written" => Ok(WriteOutcome::Written(version)),
-            "conflict" => Ok(WriteOutcome::Conflict(version)),
-            "fenced" => Ok(WriteOutcome::Fenced),
+        match (word.as_str(), &numbers[..]) {
+            ("written", _) => Ok(BatchOutcome::Written(numbers)),
+            ("conflict", [index, version]) => {
+                let index = usize::try_from(*index).map_err(|problem| script.strange(problem))?;
+                Ok(BatchOutcome::Conflict { index, version: *version })
+            }
+            ("fenced", _) => Ok(BatchOutcome::Fenced),
             _ => Err(script.strange(word).into()),
         }
     }

@@ -120,8 +120,8 @@ macro_rules! scripts {
 
 scripts! {
     "terms":
-        beat members publish_view release leave ask inspect read_document write_document history
-        prune;
+        beat members publish_view release leave ask inspect read_documents write_documents
+        history prune;
     "counters":
         append consolidate forget_writers read_counters list_counters;
 }

@@ -1,6 +1,7 @@
 //! A beat costs one request and one reply, counted at the server and on the way.
 
 use baton_core::protocol::{Claim, Outcome};
+use baton_store::{BatchOutcome, DocumentWrite, Precondition};
 use baton_testbed::Proxy;
 use baton_testbed::contender::{Contender, namespace};
 
@@ -51,4 +52,30 @@ async fn a_flushed_script_is_sent_again_and_runs_once() {
     let _: () = run(&server, &["SCRIPT", "FLUSH"]).await;
     let renewed = node.renew(held).await.expect("it answers");
     assert_eq!(renewed.outcome, Some(Outcome::Applied));
+}
+
+/// As many round trips as calls, and none for an empty batch.
+#[tokio::test]
+async fn a_batch_of_documents_is_one_round_trip() {
+    let server = server(&[]).await;
+    let proxy = Proxy::to(server.address()).await;
+    let store = open(&server.url_at(proxy.address())).await;
+    let web = namespace("web");
+    let held = Contender::new(&store, &web, 1).take(Claim::Vacant).await;
+    // The first call of a script sends its text.
+    let fence = Some(held.epoch);
+    let write =
+        |name| DocumentWrite { name, body: vec![7; 1_024], precondition: Precondition::Any };
+    for (documents, trips) in [(1, None), (1, Some(2)), (10, Some(2)), (0, Some(0))] {
+        let names: Vec<_> = (0..documents).map(|number| format!("{documents}/{number}")).collect();
+        let before = proxy.counts();
+        let batch = names.iter().cloned().map(write).collect();
+        let written = store.write_documents(&web, batch, fence).await;
+        let written = written.expect("the server answers");
+        assert!(matches!(&written, BatchOutcome::Written(it) if it.len() == documents));
+        let found = store.read_documents(&web, names).await.expect("the server answers");
+        assert!(found.iter().all(Option::is_some) && found.len() == documents, "{found:?}");
+        let after = proxy.counts().round_trips - before.round_trips;
+        assert!(trips.is_none_or(|trips| trips == after), "{after} for {documents}");
+    }
 }

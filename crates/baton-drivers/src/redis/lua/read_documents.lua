@@ -1,10 +1,14 @@
--- Reads a document.
+-- Reads documents: of each its version and its body, or nothing.
 --
--- ARGV: 4 name
+-- ARGV: 4 on: names
 
 return step(function()
   read_meta()
+  local fields = {}
+  for at = 4, #ARGV do
+    table.insert(fields, 'v:' .. ARGV[at])
+    table.insert(fields, 'b:' .. ARGV[at])
+  end
   local record = 'the documents of namespace ' .. ARGV[3]
-  local found = read(record, 'HMGET', KEYS[5], 'v:' .. ARGV[4], 'b:' .. ARGV[4])
-  return { 'ok', found[1], found[2] }
+  return { 'ok', read(record, 'HMGET', KEYS[5], unpack(fields)) }
 end)

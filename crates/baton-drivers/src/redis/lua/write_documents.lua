@@ -1,22 +1,47 @@
--- Writes a document: two fields of one hash, 'v:name' its version and 'b:name' its body.
+-- Writes documents, all or none: of each two fields of one hash, 'v:name' its version and 'b:name' its
+-- body. Names differ.
 --
--- ARGV: 4 name, 5 body, 6 'any', 'absent' or 'version', 7 that version, 8 fence or ''
+-- ARGV: 4 fence or ''; then for each document: name, 'any', 'absent' or 'version', that version, body
+--
+-- Answers 'written' and the versions; 'conflict', the first document whose precondition does not hold,
+-- counted from 0, and its version; or 'fenced'.
+
+local function holds(word, version, present)
+  return word == 'any' or (word == 'absent' and present == '0')
+    or (word == 'version' and present ~= '0' and present == version)
+end
 
 return step(function()
   local record = 'the documents of namespace ' .. ARGV[3]
   local lease = read_lease()
   local meta = settle(read_meta(), lease)
-  local present = read(record, 'HGET', KEYS[5], 'v:' .. ARGV[4]) or '0'
-  if not is_number(present) then spoilt(record, 'the version of ' .. ARGV[4] .. ' is not a number') end
-  keep(meta)
-  if ARGV[8] ~= '' and is_fenced_off(meta, lease, ARGV[8]) then
-    return { 'ok', meta.lineage, 'fenced', '0' }
+  local fields = {}
+  for at = 5, #ARGV, 4 do table.insert(fields, 'v:' .. ARGV[at]) end
+  local present = read(record, 'HMGET', KEYS[5], unpack(fields))
+  for at = 1, #fields do
+    present[at] = present[at] or '0'
+    if not is_number(present[at]) then
+      spoilt(record, 'the version of ' .. string.sub(fields[at], 3) .. ' is not a number')
+    end
   end
-  local holds = ARGV[6] == 'any' or (ARGV[6] == 'absent' and present == '0')
-    or (ARGV[6] == 'version' and present ~= '0' and present == ARGV[7])
-  if not holds then return { 'ok', meta.lineage, 'conflict', present } end
-  local version = plus(present, '1')
-  write('HSET', KEYS[5], 'v:' .. ARGV[4], version, 'b:' .. ARGV[4], ARGV[5])
-  if ARGV[8] ~= '' then write('HSET', KEYS[1], 'fence', ARGV[8]) end
-  return { 'ok', meta.lineage, 'written', version }
+  keep(meta)
+  if ARGV[4] ~= '' and is_fenced_off(meta, lease, ARGV[4]) then
+    return { 'ok', meta.lineage, 'fenced', {} }
+  end
+  local set, versions = { 'HSET', KEYS[5] }, {}
+  for at = 5, #ARGV, 4 do
+    local index = (at - 5) / 4
+    local known = present[index + 1]
+    if not holds(ARGV[at + 1], ARGV[at + 2], known) then
+      return { 'ok', meta.lineage, 'conflict', { string.format('%.0f', index), known } }
+    end
+    local version = plus(known, '1')
+    table.insert(versions, version)
+    for _, word in ipairs({ 'v:' .. ARGV[at], version, 'b:' .. ARGV[at], ARGV[at + 3] }) do
+      table.insert(set, word)
+    end
+  end
+  write(unpack(set))
+  if ARGV[4] ~= '' then write('HSET', KEYS[1], 'fence', ARGV[4]) end
+  return { 'ok', meta.lineage, 'written', versions }
 end)
