@@ -1,118 +1,181 @@
 //! Documents: the body of each version is an object of its own, and `state.json` says which.
 //!
 //! ```text
-//!   write   PUT documents/…  a key that no other write has
+//!   write   PUT documents/…  side by side, each a key that no other write has
 //!           PUT state.json   if it is still so: the commit. Lost ─► DELETE documents/…, again
-//!   later   DELETE           the body before, once no reader can still be on its way to it
+//!   later   DELETE           the bodies before, once no reader can still be on its way to them
 //!   read    GET state.json   304 if it is known
-//!           GET documents/…  unless it is known. Gone ─► another version was written: again
+//!           GET documents/…  side by side, unless they are known. One is gone ─► another version
+//!                            was written: again
 //! ```
 //!
-//! Every attempt has an object of its own, written after the state that it is based on was read. So
+//! Every attempt has objects of its own, written after the state that it is based on was read. So
 //! a prune that has rewritten the state knows of every object which no document had before: none
 //! ever will have it.
 
+use std::collections::BTreeSet;
+use std::mem;
+
 use baton_core::ids::Epoch;
 use baton_core::protocol::Failure;
-use baton_store::{Document, Precondition, StoreError, WriteOutcome};
+use baton_store::{BatchOutcome, Document, DocumentWrite, StoreError};
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::GetOutcome;
+use super::bucket::{GetOutcome, for_each};
 use super::context::CallContext;
 use super::error::RequestError;
 use super::schema::corrupt;
 use super::state::State;
 
-const BYTES_MAX: usize = 1024 * 1024;
+/// A body that is to be fetched: of which of the documents asked for, its version, and its key.
+struct UnknownBody {
+    at: usize,
+    version: u64,
+    key: String,
+}
 
 impl CallContext<'_> {
-    pub(super) async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
-        let mut gone = None;
+    /// What was found, in the order of the names, by one look at the state.
+    pub(super) async fn read_documents(
+        &self,
+        names: &[String],
+    ) -> Result<Vec<Option<Document>>, StoreError> {
+        let mut gone = BTreeSet::new();
         loop {
-            let look = |state: &State| (state.space.read_document(name), state.body_key(name));
-            let (found, key) = self.look(look).await?;
-            let (Some(Document { version, .. }), Some(key)) = (&found, key) else {
-                return Ok(found);
+            let look = |state: &State| {
+                let named = |name: &String| (state.space.read_document(name), state.body_key(name));
+                names.iter().map(named).collect::<Vec<_>>()
             };
-            let version = *version;
-            if let Some(body) = self.cache.body(name, &key) {
-                return Ok(Some(Document { version, body }));
+            let (mut found, mut unknown) = (Vec::new(), Vec::new());
+            for (at, (document, key)) in self.look(look).await?.into_iter().enumerate() {
+                let (Some(Document { version, .. }), Some(key)) = (&document, key) else {
+                    found.push(document);
+                    continue;
+                };
+                let version = *version;
+                let body = self.cache.body(&names[at], &key);
+                if body.is_none() {
+                    unknown.push(UnknownBody { at, version, key });
+                }
+                found.push(body.map(|body| Document { version, body }));
             }
-            let path = self.keys.body(&key)?;
-            if let GetOutcome::Found { body, .. } = self.bucket.get(&path, None).await? {
-                self.cache.keep_body(name, key, body.clone());
-                return Ok(Some(Document { version, body }));
+            let lost = self.fetch_bodies(names, unknown, &mut found).await?;
+            if lost.is_empty() {
+                return Ok(found);
             }
-            if gone.as_ref() == Some(&key) {
-                return Err(corrupt(
-                    path.as_ref(),
-                    &format!("document {name:?} has lost its body"),
-                ));
+            if let Some(UnknownBody { at, key, .. }) = lost.iter().find(|it| gone.contains(&it.key))
+            {
+                let detail = format!("document {:?} has lost its body", names[*at]);
+                return Err(corrupt(self.keys.body(key)?.as_ref(), &detail));
             }
-            gone = Some(key);
+            gone = lost.into_iter().map(|body| body.key).collect();
         }
     }
 
-    pub(super) async fn write_document(
+    /// Fetches bodies side by side, and gives those that are gone.
+    async fn fetch_bodies(
         &self,
-        name: &str,
-        body: Vec<u8>,
-        precondition: Precondition,
+        names: &[String],
+        unknown: Vec<UnknownBody>,
+        found: &mut [Option<Document>],
+    ) -> Result<Vec<UnknownBody>, StoreError> {
+        let with_path = |body: UnknownBody| Ok((self.keys.body(&body.key)?, body));
+        let unknown = unknown.into_iter().map(with_path).collect::<Result<Vec<_>, StoreError>>()?;
+        let get = |(path, unknown): (Path, UnknownBody)| {
+            let bucket = self.bucket.clone();
+            async move { Ok((bucket.get(&path, None).await?, unknown)) }
+        };
+        let mut lost = Vec::new();
+        for_each(unknown, get, |(got, unknown)| match got {
+            GetOutcome::Found { body, .. } => {
+                let UnknownBody { at, version, key } = unknown;
+                self.cache.keep_body(&names[at], key, body.clone());
+                found[at] = Some(Document { version, body });
+            }
+            GetOutcome::Absent | GetOutcome::Same => lost.push(unknown),
+        })
+        .await?;
+        Ok(lost)
+    }
+
+    /// Writes all of them, if every precondition holds and no later epoch is known.
+    pub(super) async fn write_documents(
+        &self,
+        mut writes: Vec<DocumentWrite>,
         fence: Option<Epoch>,
-    ) -> Result<WriteOutcome, StoreError> {
-        let bytes = body.len();
-        if bytes > BYTES_MAX {
-            let detail = format!(
-                "document {name:?} has {bytes} bytes, and at most {BYTES_MAX} are allowed; keep it \
-                 elsewhere and its name here"
-            );
-            return Err(StoreError::Refused { detail });
-        }
-        self.admit(true).await?;
+    ) -> Result<BatchOutcome, StoreError> {
+        let bodies: Vec<Vec<u8>> =
+            writes.iter_mut().map(|write| mem::take(&mut write.body)).collect();
         let rule = |state: &mut State, _| {
-            let before = state.body_key(name);
-            let key = self.keys.new_body(name, &self.engine.next_mark());
-            let outcome = state.write_document(name, &key, precondition, fence);
-            ((outcome, key, before), matches!(outcome, WriteOutcome::Written(_)))
+            let before: Vec<_> = writes.iter().map(|write| state.body_key(&write.name)).collect();
+            let (mut keyed, mut keys) = (writes.clone(), Vec::new());
+            for write in &mut keyed {
+                let key = self.keys.new_body(&write.name, &self.engine.next_mark());
+                write.body = key.clone().into_bytes();
+                keys.push(key);
+            }
+            let outcome = state.write_documents(keyed, fence);
+            let is_written = matches!(outcome, BatchOutcome::Written(_));
+            ((outcome, keys, before), is_written)
         };
-        let commit = |(outcome, key, before): (_, String, _), etag, state| {
-            let committed = self.commit_body(key.clone(), &body, etag, state);
-            async move { Ok(committed.await?.then_some((outcome, key, before))) }
+        let commit = |(outcome, keys, before): (_, Vec<String>, _), etag, state| {
+            let committed = self.commit_bodies(keys.clone(), &bodies, etag, state);
+            async move { Ok(committed.await?.then_some((outcome, keys, before))) }
         };
-        let (outcome, key, before) = self.change_by(rule, commit).await?;
-        if let WriteOutcome::Written(_) = outcome {
-            self.cache.keep_body(name, key, body);
-            if let Some(before) = before {
-                // A call that has read the state before ends in this time.
-                let from = Instant::now() + self.engine.bucket.timeout * 2;
+        let (outcome, keys, before) = self.change_by(rule, commit).await?;
+        if let BatchOutcome::Written(_) = outcome {
+            // A call that has read the state before ends in this time.
+            let from = Instant::now() + self.engine.bucket.timeout * 2;
+            for before in before.into_iter().flatten() {
                 self.cache.discard(self.keys.body(&before)?, from);
+            }
+            for ((write, key), body) in writes.iter().zip(keys).zip(bodies) {
+                self.cache.keep_body(&write.name, key, body);
             }
         }
         Ok(outcome)
     }
 
-    /// Writes the body and then the state that names it. Says whether that was still the state.
-    async fn commit_body(
+    /// Writes the bodies and then the state that names them. Says whether that was still the state.
+    async fn commit_bodies(
         &self,
-        key: String,
-        body: &[u8],
+        keys: Vec<String>,
+        bodies: &[Vec<u8>],
         etag: Option<String>,
         state: State,
     ) -> Result<bool, StoreError> {
-        let path = self.keys.body(&key)?;
-        let put = self.bucket.put(&path, body.to_vec(), None, None);
-        // Whatever became of it: the document is as it was.
-        let put = put.await.map_err(|error| RequestError { writes: false, ..error })?;
-        let committed = match put {
-            Some(_) => self.write(etag, state).await,
-            None => Err(StoreError::Throttled { detail: format!("{path} is taken") }),
-        };
+        let paths = keys.iter().map(|key| self.keys.body(key)).collect::<Result<Vec<_>, _>>()?;
+        self.put_bodies(&paths, bodies).await?;
+        let committed = self.write(etag, state).await;
         let is_unknown = |error: &StoreError| error.failure() == Failure::Unknown;
         if committed != Ok(true) && !committed.as_ref().is_err_and(is_unknown) {
-            self.cache.discard(path, Instant::now());
+            paths.into_iter().for_each(|path| self.cache.discard(path, Instant::now()));
         }
         committed
+    }
+
+    /// Writes bodies side by side. If one cannot be written, those that were are discarded.
+    async fn put_bodies(&self, paths: &[Path], bodies: &[Vec<u8>]) -> Result<(), StoreError> {
+        let put = |(path, body): (Path, Vec<u8>)| {
+            let bucket = self.bucket.clone();
+            async move { Ok((bucket.put(&path, body, None, None).await, path)) }
+        };
+        let (mut present, mut failed) = (Vec::new(), None);
+        let all = paths.iter().cloned().zip(bodies.iter().cloned()).collect();
+        for_each(all, put, |(put, path)| match put {
+            Ok(Some(_)) => present.push(path),
+            Ok(None) => {
+                failed = Some(StoreError::Throttled { detail: format!("{path} is taken") });
+                present.push(path);
+            }
+            // Whatever became of it: the documents are as they were.
+            Err(error) => failed = Some(RequestError { writes: false, ..error }.into()),
+        })
+        .await?;
+        let Some(failed) = failed else { return Ok(()) };
+        present.into_iter().for_each(|path| self.cache.discard(path, Instant::now()));
+        Err(failed)
     }
 
     /// Removes the bodies that this handle replaced or wrote in vain, as far as they are due. One

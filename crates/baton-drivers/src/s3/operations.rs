@@ -23,22 +23,23 @@ use super::state::State;
 impl CallContext<'_> {
     pub(super) async fn perform(&self, call: Call) -> Result<Answer, StoreError> {
         match &call {
-            // The namespace plays no part in it; a document is looked at first.
-            Call::Namespaces { .. } | Call::WriteDocument { .. } => {}
+            // The namespace plays no part in it.
+            Call::Namespaces { .. } => {}
             // What was never written cannot be left.
             Call::Core(Request::Leave { .. }) => self.admit(false).await?,
             call => self.admit(call.writes()).await?,
         }
         match call {
             Call::Core(request) => self.perform_core(request).await.map(Answer::Core),
-            Call::WriteDocument { name, body, precondition, fence } => {
-                let written = self.write_document(&name, body, precondition, fence);
-                written.await.map(Answer::Written)
+            Call::WriteDocuments { writes, fence } => {
+                self.write_documents(writes, fence).await.map(Answer::Written)
             }
             Call::Inspect => {
                 self.look(|it: &State| Answer::Inspected(it.space.inspect(step_time().now))).await
             }
-            Call::ReadDocument { name } => self.read_document(&name).await.map(Answer::Document),
+            Call::ReadDocuments { names } => {
+                self.read_documents(&names).await.map(Answer::Documents)
+            }
             Call::Namespaces { after, limit } => {
                 let found = self.bucket.list(&self.engine.prefix).await?;
                 let all: Vec<_> = found.folders.iter().filter_map(schema::namespace).collect();

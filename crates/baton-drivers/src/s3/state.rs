@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use baton_core::ids::{Epoch, Lineage};
 use baton_store::memory::Space;
-use baton_store::{ExpiryClock, Precondition, WriteOutcome};
+use baton_store::{BatchOutcome, DocumentWrite, ExpiryClock};
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
@@ -48,18 +48,16 @@ impl State {
         self.documents_in_objects.iter().filter_map(|name| self.body_key(name)).collect()
     }
 
-    /// Gives a document the body that the object with this key has.
-    pub(super) fn write_document(
+    /// Gives documents the bodies that the objects with these keys have.
+    pub(super) fn write_documents(
         &mut self,
-        name: &str,
-        key: &str,
-        precondition: Precondition,
+        writes: Vec<DocumentWrite>,
         fence: Option<Epoch>,
-    ) -> WriteOutcome {
-        let body = key.as_bytes().to_vec();
-        let outcome = self.space.write_document(name, body, precondition, fence);
-        if let WriteOutcome::Written(_) = outcome {
-            self.documents_in_objects.insert(name.to_owned());
+    ) -> BatchOutcome {
+        let names: Vec<String> = writes.iter().map(|write| write.name.clone()).collect();
+        let outcome = self.space.write_documents(writes, fence);
+        if let BatchOutcome::Written(_) = outcome {
+            self.documents_in_objects.extend(names);
         }
         outcome
     }

@@ -7,7 +7,10 @@ use baton_core::ids::{Epoch, Namespace};
 use baton_core::protocol::{Claim, Failure};
 use baton_drivers::open;
 use baton_drivers::s3::object_store::ObjectStoreExt;
-use baton_store::{Document, Precondition, Prune, PruneOutcome, Store, StoreError, WriteOutcome};
+use baton_store::{
+    BatchOutcome, Document, DocumentWrite, Precondition, Prune, PruneOutcome, Store, StoreError,
+    WriteOutcome,
+};
 use baton_testbed::contender::{Contender, fresh_namespace};
 use baton_testbed::wait::until;
 use tokio::task::JoinSet;
@@ -70,6 +73,57 @@ async fn a_renewal_is_as_small_with_large_documents_as_without() {
         assert_eq!(read(&*other, &web).await, document(1, &[7]));
         assert_eq!(http_proxy.requests().len(), reads);
     }
+}
+
+fn batch(names: &[&str], body: &[u8], precondition: Precondition) -> Vec<DocumentWrite> {
+    let write =
+        |name: &&str| DocumentWrite { name: (*name).to_owned(), body: body.to_vec(), precondition };
+    names.iter().map(write).collect()
+}
+
+#[tokio::test]
+async fn the_bodies_of_a_batch_are_committed_by_one_write_of_the_state() {
+    let (site, http_proxy, store) = behind_http_proxy().await;
+    let web = fresh_namespace("web");
+    let names = ["a", "b", "c"];
+    let owned = || names.map(str::to_owned).to_vec();
+    assert_eq!(write(&*store, &web, b"one").await, Ok(WriteOutcome::Written(1)));
+    http_proxy.requests();
+    let written = store.write_documents(&web, batch(&names, b"one", Precondition::Absent), None);
+    assert_eq!(written.await, Ok(BatchOutcome::Written(vec![1; 3])));
+    let sent = http_proxy.requests();
+    assert!(sent[..3].iter().all(|it| is_body(it) && it.method == "PUT"), "{sent:?}");
+    assert!(sent[3].puts("state.json") && sent.len() == 4, "{sent:?}");
+
+    // To read them is a look at the state, and what of the bodies is not known.
+    let other = open(&site.server.url_at(http_proxy.address)).await.expect("the server is fit");
+    other.inspect(&web).await.expect("the server answers");
+    for requests in [4, 1] {
+        http_proxy.requests();
+        let found = other.read_documents(&web, owned()).await;
+        assert_eq!(found, Ok(vec![document(1, b"one"); 3]));
+        assert_eq!(http_proxy.requests().len(), requests);
+    }
+    http_proxy.requests();
+    let nothing = store.write_documents(&web, Vec::new(), Some(Epoch(1))).await;
+    assert_eq!(nothing, Ok(BatchOutcome::Written(Vec::new())));
+    assert_eq!(store.read_documents(&web, Vec::new()).await, Ok(Vec::new()));
+    assert_eq!(http_proxy.requests(), [], "an empty batch");
+
+    // One of the bodies cannot be written: nothing is, and the others are removed.
+    http_proxy.react(once(is_body, Reaction::Answer(500, "InternalError")));
+    let on_first = || batch(&names, b"two", Precondition::Version(1));
+    let failed = store.write_documents(&web, on_first(), None).await.expect_err("one failed");
+    assert_eq!(failed.failure(), Failure::NotDone, "{failed}");
+    assert_eq!(store.read_documents(&web, owned()).await, Ok(vec![document(1, b"one"); 3]));
+    until("four bodies to be left", async || {
+        store.inspect(&web).await.expect("the server answers");
+        (site.bodies(&web).await.len() == 4).then_some(())
+    })
+    .await;
+    let written = store.write_documents(&web, on_first(), None).await;
+    assert_eq!(written, Ok(BatchOutcome::Written(vec![2; 3])));
+    assert_eq!(other.read_documents(&web, owned()).await, Ok(vec![document(2, b"two"); 3]));
 }
 
 /// The process ends after it has written the body, or its write of the state gets no answer.
