@@ -22,7 +22,7 @@ use crate::driver::Unchanged;
 
 #[derive(Default)]
 pub(super) struct CachedNamespace {
-    /// The last read, without node and document, and what a watch showed since.
+    /// The last read, without node and documents, and what a watch showed since.
     pub(super) state: Option<NamespaceState>,
     /// The highest revision that was heard of when it was made.
     at: i64,
@@ -72,7 +72,8 @@ impl Cache {
             if let Some(node) = node {
                 cached.nodes.insert(node.clone(), state.node.clone());
             }
-            cached.state = Some(NamespaceState { node: None, document: None, ..state.clone() });
+            cached.state =
+                Some(NamespaceState { node: None, documents: Vec::new(), ..state.clone() });
             cached.at = at;
         });
     }

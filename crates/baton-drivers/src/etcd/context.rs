@@ -14,7 +14,8 @@ use baton_core::protocol::View;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
+    Answer, Call, Capability, Class, Declaration, Document, ExpiryClock, Finding, HintStream,
+    StoreError,
 };
 use tokio::task::JoinSet;
 
@@ -79,9 +80,9 @@ pub(super) struct CallContext<'e> {
     pub(super) engine: &'e EtcdEngine,
     pub(super) namespace: &'e Namespace,
     pub(super) keys: Keys,
-    /// The node and the document that this call rests on too.
+    /// The node and the documents that this call rests on too.
     pub(super) node: Option<NodeId>,
-    pub(super) document: Option<String>,
+    pub(super) documents: Vec<String>,
     /// The view as it is known; it is read only if there is another.
     view: Option<Stored<Arc<View>>>,
     deadline: Moment,
@@ -103,7 +104,7 @@ impl<'e> CallContext<'e> {
             namespace,
             keys: Keys::new(&engine.connection.config.prefix, namespace),
             node: None,
-            document: None,
+            documents: Vec::new(),
             view: engine.cache.with(namespace, |cached| cached.state.as_ref()?.view.clone()),
             deadline: engine.connection.deadline(),
         }
@@ -111,7 +112,7 @@ impl<'e> CallContext<'e> {
 
     /// How things were at the last read, if everything that this call rests on was seen then.
     pub(super) fn cached(&self) -> Option<NamespaceState> {
-        if self.document.is_some() {
+        if !self.documents.is_empty() {
             return None;
         }
         self.engine.cache.with(self.namespace, |cached| {
@@ -132,20 +133,22 @@ impl<'e> CallContext<'e> {
     }
 
     pub(super) async fn read(&self) -> Result<NamespaceState, StoreError> {
-        let txn = Txn { success: self.operations(), ..Txn::default() };
+        let success = self.operations().chain(self.document_operations()).collect();
+        let txn = Txn { success, ..Txn::default() };
         let answer = self.send(&txn).await.map_err(GatewayError::of_read)?;
         self.take_in(&answer.responses)
     }
 
     /// Writes, if nothing of `compare` has changed. Says whether it did, and how things are now.
+    /// The documents are shown only if it did not: what was just sent need not come back.
     pub(super) async fn commit(
         &self,
         compare: Vec<Compare>,
         writes: Vec<Op>,
     ) -> Result<(bool, NamespaceState), StoreError> {
-        let failure = self.operations();
+        let failure = self.operations().chain(self.document_operations()).collect();
         let written = writes.len();
-        let success = writes.into_iter().chain(failure.clone()).collect();
+        let success = writes.into_iter().chain(self.operations()).collect();
         let txn = Txn { compare, success, failure };
         let answer = self.send(&txn).await.map_err(DriverError::from)?;
         let skipped = if answer.succeeded { written } else { 0 };
@@ -173,15 +176,15 @@ impl<'e> CallContext<'e> {
         Err(overtaken(ATTEMPTS))
     }
 
-    async fn send(&self, txn: &Txn) -> Result<TxnAnswer, GatewayError> {
+    pub(super) async fn send(&self, txn: &Txn) -> Result<TxnAnswer, GatewayError> {
         let before = self.engine.cache.revision();
         let answer: TxnAnswer = self.engine.connection.ask_by("kv/txn", txn, self.deadline).await?;
         self.engine.cache.note(&answer.header, before);
         Ok(answer)
     }
 
-    /// The operations that read all that this call rests on.
-    fn operations(&self) -> Vec<Op> {
+    /// The operations that read all that this call rests on but its documents.
+    fn operations(&self) -> impl Iterator<Item = Op> {
         let keys = &self.keys;
         let known = self.view.as_ref().map_or(0, |stored| stored.revision);
         let mut ranges = vec![
@@ -191,8 +194,13 @@ impl<'e> CallContext<'e> {
             Range::key_after(&keys.view, known),
         ];
         ranges.extend(self.node.iter().map(|node| Range::key(&keys.node(node))));
-        ranges.extend(self.document.iter().map(|name| Range::key(&keys.document(name))));
-        ranges.into_iter().map(Op::range).collect()
+        ranges.into_iter().map(Op::range)
+    }
+
+    /// The operations that read its documents.
+    pub(super) fn document_operations(&self) -> impl Iterator<Item = Op> {
+        let key = |name: &String| Op::range(Range::key(&self.keys.document(name)));
+        self.documents.iter().map(key)
     }
 
     /// Their answers, in the same order.
@@ -213,11 +221,19 @@ impl<'e> CallContext<'e> {
         if let Some(node) = &self.node {
             state.node = stored(answers.next(), || format!("node {node} of namespace {space}"))?;
         }
-        if let Some(name) = &self.document {
-            let what = || format!("document {name:?} of namespace {space}");
-            state.document = stored(answers.next(), what)?;
-        }
+        state.documents = self.documents_of(answers)?;
         Ok(state)
+    }
+
+    /// The documents in these answers, in the order of their names.
+    pub(super) fn documents_of<'a>(
+        &self,
+        answers: impl Iterator<Item = &'a OpAnswer>,
+    ) -> Result<Vec<Option<Stored<Document>>>, StoreError> {
+        let found = self.documents.iter().zip(answers).map(|(name, answer)| {
+            stored(Some(answer), || format!("document {name:?} of namespace {}", self.namespace))
+        });
+        found.collect()
     }
 
     fn take_in(&self, answers: &[OpAnswer]) -> Result<NamespaceState, StoreError> {

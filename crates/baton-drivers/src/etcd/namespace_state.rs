@@ -25,7 +25,8 @@ pub(super) struct NamespaceState {
     pub(super) fence: Option<Stored<Epoch>>,
     pub(super) view: Option<Stored<Arc<View>>>,
     pub(super) node: Option<Stored<NodeRecord>>,
-    pub(super) document: Option<Stored<Document>>,
+    /// Those that the call names, in the same order.
+    pub(super) documents: Vec<Option<Stored<Document>>>,
 }
 
 impl NamespaceState {

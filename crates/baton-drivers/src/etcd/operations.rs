@@ -7,15 +7,16 @@ use baton_core::ids::{BootId, Epoch, NodeId};
 use baton_core::protocol::{Member, NodeRecord, Outcome, Reply, Request, TermRecord, View};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
-    Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, StoreError,
-    WriteOutcome, namespace_page,
+    Answer, BatchOutcome, Call, Document, DocumentWrite, Inspection, Prune, PruneOutcome,
+    StoreError, namespace_page,
 };
 
 use super::context::{ATTEMPTS, CallContext, Plan, overtaken};
+use super::error::GatewayError;
 use super::namespace_state::unchanged;
 use super::records::{self, Record, Stored};
 use super::schema;
-use super::wire::{Compare, Op, Range};
+use super::wire::{Compare, Op, Range, Txn};
 
 /// etcd takes no more than 128 operations at once, and the transaction has some of its own.
 const NODES_MAX: usize = 100;
@@ -25,11 +26,13 @@ impl CallContext<'_> {
         Ok(match call {
             Call::Core(request) => Answer::Core(self.perform_core(request).await?),
             Call::Inspect => Answer::Inspected(self.inspect().await?),
-            Call::ReadDocument { name } => Answer::Document(self.read_document(&name).await?),
-            Call::WriteDocument { name, body, precondition, fence } => {
-                let key = self.keys.document(&name);
-                self.document = Some(name);
-                Answer::Written(self.write_document(&key, &body, precondition, fence).await?)
+            Call::ReadDocuments { names } => {
+                self.documents = names;
+                Answer::Documents(self.read_documents().await?)
+            }
+            Call::WriteDocuments { writes, fence } => {
+                self.documents = writes.iter().map(|write| write.name.clone()).collect();
+                Answer::Written(self.write_documents(&writes, fence).await?)
             }
             Call::Namespaces { after, limit } => {
                 let all = schema::namespaces(&self.engine.connection).await?;
@@ -114,38 +117,45 @@ impl CallContext<'_> {
         found.iter().map(|found| records::read(found, what)).collect()
     }
 
-    pub(super) async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
-        let found = self.engine.connection.range(&Range::key(&self.keys.document(name))).await?;
-        let what = || format!("document {name:?} of namespace {}", self.namespace);
-        found.first().map(|found| Ok(records::read(found, what)?.record)).transpose()
+    /// The documents of this call, all at one revision.
+    async fn read_documents(&self) -> Result<Vec<Option<Document>>, StoreError> {
+        let txn = Txn { success: self.document_operations().collect(), ..Txn::default() };
+        let answer = self.send(&txn).await.map_err(GatewayError::of_read)?;
+        let found = self.documents_of(answer.responses.iter())?;
+        Ok(found.into_iter().map(|found| found.map(|stored| stored.record)).collect())
     }
 
-    pub(super) async fn write_document(
+    /// Writes all documents of this call, if every precondition holds and no later epoch is known.
+    async fn write_documents(
         &self,
-        key: &str,
-        body: &[u8],
-        precondition: Precondition,
+        writes: &[DocumentWrite],
         fence: Option<Epoch>,
-    ) -> Result<WriteOutcome, StoreError> {
+    ) -> Result<BatchOutcome, StoreError> {
         let keys = &self.keys;
         self.carry_out(|state| {
             let admitted = match fence {
                 Some(fence) => state.admit(keys, fence),
                 None => Some(Default::default()),
             };
-            let Some((mut compare, mut writes)) = admitted else {
-                return Plan::Answer(WriteOutcome::Fenced);
+            let Some((mut compare, mut puts)) = admitted else {
+                return Plan::Answer(BatchOutcome::Fenced);
             };
-            let known = state.document.as_ref();
-            let present = known.map_or(0, |stored| stored.record.version);
-            if !precondition.holds(present) {
-                return Plan::Answer(WriteOutcome::Conflict(present));
+            let (mut present, mut revisions) = (Vec::new(), Vec::new());
+            for found in &state.documents {
+                present.push(found.as_ref().map_or(0, |stored| stored.record.version));
+                revisions.push(found.as_ref().map_or(0, |stored| stored.revision));
             }
-            let next = Document { version: present.saturating_add(1), body: body.to_vec() };
-            let revision = known.map_or(0, |stored| stored.revision);
-            compare.push(Compare::written_at(key, revision));
-            writes.push(Op::put(key, next.write()));
-            Plan::Write(compare, writes, WriteOutcome::Written(next.version))
+            if let Some(conflict) = BatchOutcome::conflict(writes, &present) {
+                return Plan::Answer(conflict);
+            }
+            let next = |version: u64| version.saturating_add(1);
+            let versions: Vec<u64> = present.into_iter().map(next).collect();
+            for ((write, revision), version) in writes.iter().zip(revisions).zip(&versions) {
+                let key = keys.document(&write.name);
+                compare.push(Compare::written_at(&key, revision));
+                puts.push(Op::put(&key, records::document(*version, &write.body)));
+            }
+            Plan::Write(compare, puts, BatchOutcome::Written(versions))
         })
         .await
     }

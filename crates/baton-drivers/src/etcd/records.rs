@@ -78,8 +78,13 @@ impl Record for Document {
     }
 
     fn write(&self) -> Vec<u8> {
-        [&self.version.to_be_bytes()[..], &self.body].concat()
+        document(self.version, &self.body)
     }
+}
+
+/// A document as it is written.
+pub(super) fn document(version: u64, body: &[u8]) -> Vec<u8> {
+    [&version.to_be_bytes()[..], body].concat()
 }
 
 /// Reads a record; `what` names it if that fails.

@@ -1,6 +1,7 @@
 //! What a beat costs, counted outside the driver.
 
 use baton_core::protocol::{Claim, Outcome};
+use baton_store::{BatchOutcome, DocumentWrite, Precondition};
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::proxy::Proxy;
 use baton_testbed::{Kind, Server};
@@ -54,4 +55,29 @@ async fn a_look_is_one_request_and_a_renewal_two() {
     let before = proxy.counts();
     rival.take(Claim::Dead { boot }).await;
     assert_eq!(proxy.counts().round_trips - before.round_trips, 3, "a look and a takeover");
+}
+
+/// A write reads first what it is to compare. An empty batch costs nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_of_documents_costs_what_one_does() {
+    let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
+    let proxy = Proxy::to(server.address()).await;
+    let store = open(&server.url_at(proxy.address())).await;
+    let web = namespace("web");
+    let held = Contender::new(&store, &web, 1).take(Claim::Vacant).await;
+    let fence = Some(held.epoch);
+    let write =
+        |name| DocumentWrite { name, body: vec![7; 1_024], precondition: Precondition::Any };
+    for (documents, trips) in [(1, None), (1, Some(3)), (10, Some(3)), (0, Some(0))] {
+        let names: Vec<_> = (0..documents).map(|number| format!("{documents}/{number}")).collect();
+        let before = proxy.counts();
+        let batch = names.iter().cloned().map(write).collect();
+        let written = store.write_documents(&web, batch, fence).await;
+        let written = written.expect("the server answers");
+        assert!(matches!(&written, BatchOutcome::Written(it) if it.len() == documents));
+        let found = store.read_documents(&web, names).await.expect("the server answers");
+        assert!(found.iter().all(Option::is_some) && found.len() == documents, "{found:?}");
+        let after = proxy.counts().round_trips - before.round_trips;
+        assert!(trips.is_none_or(|trips| trips == after), "{after} for {documents}");
+    }
 }
