@@ -3,7 +3,8 @@
 //! ```text
 //!   fill  ── what a fixture holds ──► two terms, both released; the records of two nodes
 //!                                     a view, a document, counters of which some are pending
-//!   check ── the fixture, opened ───► all of that is there, and the next epoch is higher
+//!   check ── the fixture, opened ───► all of that is there, and the next epoch is higher; what
+//!                                     later versions added can be written
 //! ```
 //!
 //! A fixture is made once, by the version that it stands for; [`fill`] shows what is in it.
@@ -11,10 +12,11 @@
 use std::sync::Arc;
 
 use baton_core::ids::{BootId, Epoch, Namespace};
+use baton_core::partition::{AssignmentVersion, PartitionReport};
 use baton_core::protocol::{Claim, Outcome, ReleaseReason, TermEnd, View, ViewMember, ViewVersion};
 use baton_store::{
-    Capability, Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Document,
-    Precondition, Store, WriteOutcome,
+    BatchOutcome, Capability, Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta,
+    Document, DocumentWrite, Precondition, Store, WriteOutcome,
 };
 
 use crate::contender::{Contender, namespace};
@@ -33,7 +35,8 @@ pub fn space() -> Namespace {
 }
 
 fn view(node: &Contender) -> View {
-    let member = |id, boot| ViewMember { id, boot, candidate: true, draining: false, assignment: None };
+    let member =
+        |id, boot| ViewMember { id, boot, candidate: true, draining: false, assignment: None };
     let first = Contender::new(&node.store, &node.namespace, 1);
     View {
         version: ViewVersion { epoch: LAST, number: 1 },
@@ -112,15 +115,15 @@ pub async fn fill(store: &Arc<dyn Store>) {
 /// If that is not so.
 pub async fn check(store: &Arc<dyn Store>) {
     let space = space();
-    let (last, next) = (Contender::new(store, &space, 2), Contender::new(store, &space, 3));
+    let (last, mut next) = (Contender::new(store, &space, 2), Contender::new(store, &space, 3));
     let seen = store.inspect(&space).await.expect("the store answers");
     let lease = seen.lease.expect("a lease was written");
     assert_eq!((lease.version.epoch, lease.holder), (LAST, None));
     assert_eq!(seen.view.as_deref(), Some(&view(&last)));
 
     let members = store.members(&space).await.expect("the store answers");
-    let ids: Vec<_> = members.into_iter().map(|member| member.record.boot).collect();
-    assert_eq!(ids, [BootId(1), BootId(2)]);
+    let said = members.into_iter().map(|member| (member.record.boot, member.record.partitions));
+    assert_eq!(said.collect::<Vec<_>>(), [(BootId(1), None), (BootId(2), None)]);
 
     let terms = store.history(&space, 10).await.expect("the store answers");
     let ends = terms.iter().map(|term| (term.epoch, term.boot, term.ended.map(|ended| ended.1)));
@@ -135,13 +138,25 @@ pub async fn check(store: &Arc<dyn Store>) {
         assert_eq!(counted(&**store).await, (5, 7), "2 are pending");
     }
 
+    let acked = AssignmentVersion { slot: 1, version: 2 };
+    let report = Arc::new(PartitionReport { acked, ..PartitionReport::default() });
+    next.record.partitions = Some(Arc::clone(&report));
     let epoch = next.take(Claim::Vacant).await.epoch;
     assert!(epoch > LAST, "{epoch} was granted after {LAST}");
     let present = Precondition::Version(2);
     let late = store.write_document(&space, name, Vec::new(), present, Some(LAST)).await;
     assert_eq!(late, Ok(WriteOutcome::Fenced));
-    let written = store.write_document(&space, name, Vec::new(), present, Some(epoch)).await;
-    assert_eq!(written, Ok(WriteOutcome::Written(3)));
+    let write = |name: &str, precondition| DocumentWrite {
+        name: name.to_owned(),
+        body: Vec::new(),
+        precondition,
+    };
+    let batch = vec![write("later", Precondition::Absent), write(name, present)];
+    let written = store.write_documents(&space, batch, Some(epoch)).await;
+    assert_eq!(written, Ok(BatchOutcome::Written(vec![1, 3])));
+    let members = store.members(&space).await.expect("the store answers");
+    let said: Vec<_> = members.into_iter().map(|member| member.record.partitions).collect();
+    assert_eq!(said, [None, None, Some(report)]);
     if keeps_counters(&**store) {
         append(&**store, 2, 1_000).await;
         consolidate(&**store, epoch).await;
