@@ -114,6 +114,33 @@ pub enum WriteOutcome {
     Fenced,
 }
 
+/// Why a call about documents is refused by every store.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum InvalidBatch {
+    #[error(
+        "a call names {count} documents, and at most {DOCUMENTS_MAX} are allowed; make several calls"
+    )]
+    TooMany { count: usize },
+    #[error("a call names document {name:?} twice; name each document once")]
+    Twice { name: String },
+    #[error(
+        "document {name:?} has {bytes} bytes, and at most {DOCUMENT_BYTES_MAX} are allowed; keep it \
+         elsewhere and its name here"
+    )]
+    TooLarge { name: String, bytes: usize },
+    #[error(
+        "a batch of {count} documents has {bytes} bytes, and at most {DOCUMENT_BYTES_MAX} are \
+         allowed; write it in several calls"
+    )]
+    TooLargeTogether { count: usize, bytes: usize },
+}
+
+impl From<InvalidBatch> for StoreError {
+    fn from(problem: InvalidBatch) -> Self {
+        Self::Refused { detail: problem.to_string() }
+    }
+}
+
 /// Refuses a read that names too many documents, or one twice; answers one that names none.
 pub(crate) fn check_read(names: &[String]) -> Result<Option<Answer>, StoreError> {
     check_names(names.iter().map(String::as_str))?;
@@ -126,27 +153,22 @@ pub(crate) fn check_write(writes: &[DocumentWrite]) -> Result<Option<Answer>, St
     check_names(writes.iter().map(|write| write.name.as_str()))?;
     let bytes: usize = writes.iter().map(|write| write.body.len()).sum();
     if bytes > DOCUMENT_BYTES_MAX {
-        let what = match writes {
-            [write] => format!("document {:?} has {bytes} bytes", write.name),
-            _ => format!("the {} documents of a batch have {bytes} bytes together", writes.len()),
+        let large = writes.iter().find(|write| write.body.len() > DOCUMENT_BYTES_MAX);
+        let problem = match large {
+            Some(DocumentWrite { name, body, .. }) => {
+                InvalidBatch::TooLarge { name: name.clone(), bytes: body.len() }
+            }
+            None => InvalidBatch::TooLargeTogether { count: writes.len(), bytes },
         };
-        let detail = format!(
-            "{what}, and at most {DOCUMENT_BYTES_MAX} are allowed; keep large content elsewhere \
-             and its name here"
-        );
-        return Err(StoreError::Refused { detail });
+        return Err(problem.into());
     }
     Ok(writes.is_empty().then(|| Answer::Written(BatchOutcome::Written(Vec::new()))))
 }
 
-fn check_names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> Result<(), StoreError> {
+fn check_names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> Result<(), InvalidBatch> {
     let count = names.len();
     if count > DOCUMENTS_MAX {
-        let detail = format!(
-            "a call names {count} documents, and at most {DOCUMENTS_MAX} are allowed; make several \
-             calls"
-        );
-        return Err(StoreError::Refused { detail });
+        return Err(InvalidBatch::TooMany { count });
     }
     if count < 2 {
         return Ok(());
@@ -154,8 +176,7 @@ fn check_names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> Result<(), 
     let mut known = BTreeSet::new();
     for name in names {
         if !known.insert(name) {
-            let detail = format!("a call names document {name:?} twice; name each document once");
-            return Err(StoreError::Refused { detail });
+            return Err(InvalidBatch::Twice { name: name.to_owned() });
         }
     }
     Ok(())
@@ -182,13 +203,11 @@ mod tests {
             (&many[..], "a call names 101 documents, and at most 100 are allowed"),
             (
                 &large[..],
-                "the 2 documents of a batch have 1048577 bytes together, and at most \
-                1048576 are allowed",
+                "a batch of 2 documents has 1048577 bytes, and at most 1048576 are allowed",
             ),
             (
                 &[write(7, DOCUMENT_BYTES_MAX + 1)],
-                "document \"7\" has 1048577 bytes, and at most \
-                1048576 are allowed",
+                "document \"7\" has 1048577 bytes, and at most 1048576 are allowed",
             ),
             (&[write(7, 0), write(8, 0), write(7, 0)], "a call names document \"7\" twice"),
         ] {

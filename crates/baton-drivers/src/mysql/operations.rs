@@ -62,7 +62,8 @@ impl CallContext<'_> {
             Request::ReadMembers => {
                 let rows = self.rows(format!(
                     "SELECT node_id, boot, beat, eligible, draining, job_count AS `load`, seen, \
-                     `partitions`, profile, GREATEST(TIMESTAMPDIFF(MICROSECOND, beat_at, UTC_TIMESTAMP(6)), 0) \
+                     `partitions`, profile, \
+                     GREATEST(TIMESTAMPDIFF(MICROSECOND, beat_at, UTC_TIMESTAMP(6)), 0) \
                      AS silent_us FROM `{}nodes` WHERE namespace = {} ORDER BY node_id",
                     self.prefix(),
                     Ascii(self.namespace).literal()

@@ -50,11 +50,11 @@ async fn a_program_of_version_4_can_use_the_schema() {
     let mut node = contender(&fixture.server.url(), "web", 1).await;
     node.record.partitions = Some(Arc::default());
     node.look().await;
-    let none = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0";
+    let profile = r#"{"priority":0,"labels":{},"lifeline":null,"version":""}"#;
+    let (boot, none) = (node.boot(), ["NULL"; 9].join(", "));
     let look = format!(
-        "CALL baton_beat('web', 0, 'node-1', '{}', 7, 1, 0, 0, 0, '{{\"priority\":0,\"labels\":{{}},\
-         \"lifeline\":null,\"version\":\"\"}}', NULL, NULL, 0, 0, 0, 0, {none})",
-        node.boot()
+        "CALL baton_beat('web', 0, 'node-1', '{boot}', 7, 1, 0, 0, 0, '{profile}', NULL, NULL, 0, \
+         0, 0, 0, {none}, 0)"
     );
     let row = fixture.sql(&look).await.remove(0);
     assert_eq!(row.get::<u64, _>("epoch"), Some(LAST.0));

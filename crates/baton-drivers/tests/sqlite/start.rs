@@ -34,7 +34,7 @@ async fn eight_processes_make_one_file_of_one_schema_and_one_lineage() {
         assert_eq!(won.count(), 1);
         let lineage = replies[0].lineage;
         assert!(replies.iter().all(|reply| reply.lineage == lineage), "{replies:?}");
-        assert_eq!(file.number("PRAGMA user_version"), 3);
+        assert_eq!(file.number("PRAGMA user_version"), 4);
         assert_eq!(file.number("SELECT count(*) FROM baton_meta"), 1);
     }
 }
