@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use baton_core::ids::Lineage;
+use baton_core::partition::{AssignmentVersion, PartitionReport, PartitionSet};
 use baton_core::protocol::Claim;
 use baton_drivers::fences;
 use baton_testbed::written_before::{self, LAST, RESOURCE, space};
@@ -48,7 +50,12 @@ async fn a_program_of_version_4_can_use_the_schema() {
 
     // A look of a node that goes by the id of one which said something of its partitions.
     let mut node = contender(&fixture.server.url(), "web", 1).await;
-    node.record.partitions = Some(Arc::default());
+    node.record.partitions = Some(Arc::new(PartitionReport {
+        lineage: Lineage(1),
+        session: 1,
+        acked: AssignmentVersion::default(),
+        stopping: PartitionSet::default(),
+    }));
     node.look().await;
     let profile = r#"{"priority":0,"labels":{},"lifeline":null,"version":""}"#;
     let (boot, none) = (node.boot(), ["NULL"; 9].join(", "));

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use baton_core::ids::{BootId, Epoch, NodeId};
+use baton_core::ids::{BootId, Epoch, Lineage, NodeId};
+use baton_core::partition::{AssignmentVersion, PartitionReport, PartitionSet};
 use baton_core::protocol::{LeaseIntent, Outcome, View, ViewVersion};
 use baton_drivers::sqlite::SqliteStore;
 use baton_store::{Precondition, Store, WriteOutcome};
@@ -79,7 +80,12 @@ async fn a_process_of_version_3_does_not_inherit_a_report() {
     let (file, web) = (File::new(), namespace("web"));
     let store = SqliteStore::open(file.config()).expect("it is made");
     let mut said = beat(1, LeaseIntent::Observe);
-    said.node.partitions = Some(Arc::default());
+    said.node.partitions = Some(Arc::new(PartitionReport {
+        lineage: Lineage(1),
+        session: 1,
+        acked: AssignmentVersion::default(),
+        stopping: PartitionSet::default(),
+    }));
     store.beat(&web, said.clone()).await.expect("the store answers");
     let reported = async || {
         let members = store.members(&web).await.expect("the store answers");
