@@ -285,11 +285,11 @@ events! {
     /// This node was given partitions, or gave some up.
     "partitions:changed": Partition, Info => PartitionsChanged {
         /// How many it was given.
-        gained: u32,
+        gained: usize,
         /// How many it is to stop, or has to.
-        lost: u32,
+        lost: usize,
         /// How many it owns now.
-        owned: u32,
+        owned: usize,
     },
     /// A plugin did not stop when it was told to, and could not be cancelled either.
     "plugin:ignored-cancellation": Plugin, Error => PluginIgnoredCancellation {

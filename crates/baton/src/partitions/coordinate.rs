@@ -103,6 +103,9 @@ impl Rounds<'_> {
     }
 
     async fn feed(&mut self, input: Input) {
+        if let Input::Lists(lists) = &input {
+            self.setup.known_lists.send_replace(Arc::new(lists.clone()));
+        }
         let actions = self.coordinator.handle(SystemClock.now(), input);
         if !actions.is_empty() {
             self.setup.unowned.store(self.coordinator.unowned(), Ordering::Relaxed);

@@ -12,6 +12,7 @@
 //! Requests for partitions have a handle on the store, or a share of its calls, of their own, so
 //! that no beat waits behind them.
 
+mod alone;
 mod coordinate;
 mod documents;
 mod handler;

@@ -49,7 +49,10 @@ impl Service for PartitionOwner {
             stops: JoinSet::new(),
             seen: Seen::default(),
         };
-        owner.run().await;
+        match shared.settings.enabled {
+            true => owner.run().await,
+            false => owner.run_alone().await,
+        }
         Ok(())
     }
 }
@@ -73,22 +76,22 @@ struct Seen {
 }
 
 /// A partition that the application was given, and the call that gave it.
-struct StartedPartition {
-    owned: OwnedPartition,
+pub(super) struct StartedPartition {
+    pub(super) owned: OwnedPartition,
     started: JoinHandle<()>,
 }
 
-struct Owner<'a> {
-    setup: &'a PartitionSetup,
-    context: &'a ServiceContext,
+pub(super) struct Owner<'a> {
+    pub(super) setup: &'a PartitionSetup,
+    pub(super) context: &'a ServiceContext,
     handler: Arc<dyn PartitionHandler>,
     documents: Documents,
     holder: Holder,
-    window: Arc<OwnershipWindow>,
+    pub(super) window: Arc<OwnershipWindow>,
     /// What was started and not told to stop.
-    owned: BTreeMap<Partition, StartedPartition>,
+    pub(super) owned: BTreeMap<Partition, StartedPartition>,
     readings: JoinSet<Input>,
-    stops: JoinSet<(Partition, Token)>,
+    pub(super) stops: JoinSet<(Partition, Token)>,
     seen: Seen,
 }
 
@@ -147,13 +150,18 @@ impl Owner<'_> {
         self.window.set(self.holder.window_until());
         let (mut gained, mut lost) = (0, 0);
         for action in actions {
-            gained += u32::from(matches!(action, Action::Start { .. }));
-            lost += u32::from(matches!(action, Action::Stop { .. }));
+            gained += usize::from(matches!(action, Action::Start { .. }));
+            lost += usize::from(matches!(action, Action::Stop { .. }));
             self.carry_out(action).await;
         }
+        self.announce(gained, lost);
+    }
+
+    /// Says what this node owns now, if that changed.
+    pub(super) fn announce(&self, gained: usize, lost: usize) {
         if gained + lost > 0 {
             let owned = self.owned.values().map(|it| it.owned.clone()).collect::<Vec<_>>();
-            let count = u32::try_from(owned.len()).unwrap_or(u32::MAX);
+            let count = owned.len();
             self.setup.owned.send_replace(Arc::new(owned));
             let changed = Event::PartitionsChanged { gained, lost, owned: count };
             self.context.shared.events.send(changed);
@@ -181,7 +189,7 @@ impl Owner<'_> {
         }
     }
 
-    fn start(&mut self, partition: Partition, token: Token) {
+    pub(super) fn start(&mut self, partition: Partition, token: Token) {
         let release = CancellationToken::new();
         let window = self.window.clone();
         let owned = OwnedPartition { partition: partition.clone(), token, release, window };
@@ -192,7 +200,7 @@ impl Owner<'_> {
 
     /// Lets the application stop the work. It has stopped when the application says so, and not
     /// before, however long that takes.
-    fn stop(&mut self, partition: Partition, token: Token) {
+    pub(super) fn stop(&mut self, partition: Partition, token: Token) {
         let Some(StartedPartition { owned, started }) = self.owned.remove(&partition) else {
             return;
         };

@@ -26,6 +26,8 @@ pub(crate) struct PartitionSetup {
     pub(crate) moves: MoveSettings,
     /// Raised when a person may have changed the task lists.
     pub(super) edited: Notify,
+    /// The task lists, as the leader's part last read them.
+    pub(super) known_lists: watch::Sender<Arc<Vec<TaskList>>>,
     /// What this node owns.
     pub(super) owned: watch::Sender<Arc<Vec<OwnedPartition>>>,
     /// How many partitions have no owner, while this node leads.

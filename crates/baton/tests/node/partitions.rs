@@ -250,3 +250,18 @@ async fn a_list_beyond_the_limits_is_refused_before_the_node_starts() {
         "two task lists are named default/orders: each name can be used once in a namespace"
     );
 }
+
+#[tokio::test]
+async fn a_single_instance_owns_everything() {
+    let (store, watch) = (store(), Watch::default());
+    let alone = node(&store, "a", &watch).tune(|settings| settings.enabled = false);
+    let alone = alone.build().expect("it starts");
+    until("all", || watch.counts(&["a"]) == [12]).await;
+    assert!(alone.partitions().owned().iter().all(OwnedPartition::is_owned));
+    let more = TaskList::new("invoices".parse().expect("a plain name"), 3);
+    alone.task_lists().add(more).await.expect("there is room");
+    until("three more", || watch.counts(&["a"]) == [15]).await;
+    alone.leave().await;
+    assert_eq!(watch.counts(&["a"]), [0]);
+    watch.assert_clean();
+}
