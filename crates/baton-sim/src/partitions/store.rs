@@ -17,7 +17,7 @@ pub type Assignments = Arc<BTreeMap<BootId, AssignmentVersion>>;
 /// What is lost when the store's data goes back.
 #[derive(Clone, Default)]
 struct Data {
-    documents: Vec<(u64, Assignment)>,
+    documents: BTreeMap<u32, (u64, Assignment)>,
     records: BTreeMap<NodeId, (NodeRecord, TrueTime)>,
     view: Option<(ViewVersion, Assignments)>,
 }
@@ -54,7 +54,7 @@ impl Default for Store {
 impl Store {
     /// Reads documents.
     pub fn read(&self, slots: &[u32]) -> Vec<Option<(u64, Assignment)>> {
-        slots.iter().map(|slot| self.data.documents.get(*slot as usize).cloned()).collect()
+        slots.iter().map(|slot| self.data.documents.get(slot).cloned()).collect()
     }
 
     /// A document as a copy that lags behind shows it.
@@ -67,21 +67,15 @@ impl Store {
         if epoch < self.granted && !planted!(AssignmentWithoutFence) {
             return BatchOutcome::Fenced;
         }
-        let version = |slot: u32| self.data.documents.get(slot as usize).map_or(0, |it| it.0);
+        let version = |slot: u32| self.data.documents.get(&slot).map_or(0, |it| it.0);
         if writes.iter().any(|write| version(write.slot) != write.over) {
             return BatchOutcome::Conflict;
         }
         let mut versions = Vec::new();
         for DocumentWrite { slot, over, content } in writes {
             let new = (over + 1, content.clone());
-            match self.data.documents.get_mut(*slot as usize) {
-                Some(document) => {
-                    self.replaced.insert(*slot, std::mem::replace(document, new));
-                }
-                None => {
-                    assert_eq!(*slot as usize, self.data.documents.len(), "slots have no gaps");
-                    self.data.documents.push(new);
-                }
+            if let Some(old) = self.data.documents.insert(*slot, new) {
+                self.replaced.insert(*slot, old);
             }
             versions.push(over + 1);
         }

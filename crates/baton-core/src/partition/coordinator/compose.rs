@@ -28,7 +28,7 @@ impl Coordinator {
             if given.contains(&partition) || !self.must_stand((list, number), entry) {
                 continue;
             }
-            let is_over = self.members.is_over(&self.slots[entry.slot as usize]);
+            let is_over = self.members.is_over(&self.slots[entry.slot]);
             let holds = entry.standing == Standing::Hold && !is_over;
             let grants = documents.entry(entry.slot).or_default();
             let grant = grants.entry(entry.token).or_default();
@@ -76,7 +76,7 @@ impl Coordinator {
             lineage: self.term.lineage,
             grants: grants.collect(),
         };
-        let over = self.slots.get(slot as usize).map_or(0, |known| known.version);
+        let over = self.slots.get(slot).map_or(0, |known| known.version);
         Some(DocumentWrite { slot, over, content })
     }
 }

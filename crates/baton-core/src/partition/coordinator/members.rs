@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::TermOfMoves;
-use super::slots::Slot;
+use super::slots::{Slot, Slots};
 use crate::ids::{BootId, NodeId};
 use crate::partition::assignment::PartitionReport;
 use crate::partition::task_list::{Partition, TaskListId};
@@ -121,7 +121,7 @@ impl Members {
         sent: Moment,
         now: Moment,
         members: Vec<Member>,
-        slots: &[Slot],
+        slots: &Slots,
     ) -> bool {
         // What was read before the grant, or before what is known, says nothing new.
         if sent < self.started || self.last.is_some_and(|(last, _)| sent < last) {
@@ -180,7 +180,7 @@ impl Members {
     }
 
     /// Whoever shows the same as a whole span ago is silent.
-    fn judge_silence(&mut self, sent: Moment, now: Moment, slots: &[Slot]) -> bool {
+    fn judge_silence(&mut self, sent: Moment, now: Moment, slots: &Slots) -> bool {
         let lease = self.term.lease;
         let mut has_changed = false;
         for (boot, process) in &mut self.processes {
@@ -188,14 +188,14 @@ impl Members {
             if process.is_gone || sent < lease.observed_expiry(from, from, lease.ttl) {
                 continue;
             }
-            let given = slots.iter().filter(|it| it.boot == *boot).map(|it| it.session).max();
+            let given = slots.of(*boot).map(|slot| slots[slot].session);
             let reported = process.report.as_ref().map(|report| report.session);
             process.over_up_to = process.over_up_to.max(given.max(reported).unwrap_or(0));
             process.is_gone = true;
             process.left_at.get_or_insert(now);
             has_changed = true;
         }
-        let has_slot = |boot: &BootId| slots.iter().any(|it| it.boot == *boot);
+        let has_slot = |boot: &BootId| slots.of(*boot).is_some();
         self.processes.retain(|boot, it| it.shown.is_some() || !it.is_gone || has_slot(boot));
         has_changed
     }
@@ -218,8 +218,8 @@ impl Members {
     }
 
     /// Processes whose documents were read count as there until they were silent for a whole span.
-    pub(super) fn know_holders(&mut self, now: Moment, slots: &[Slot]) {
-        for slot in slots {
+    pub(super) fn know_holders(&mut self, now: Moment, slots: &Slots) {
+        for (_, slot) in slots.iter() {
             self.enter(now, slot.boot, &slot.node);
         }
     }

@@ -102,7 +102,7 @@ impl Coordinator {
         let Some(to) = targets.destination(index) else {
             // A node that drains keeps what there is no other node for.
             let drains = |entry: &Entry| {
-                let node = &self.slots[entry.slot as usize].node;
+                let node = &self.slots[entry.slot].node;
                 list.status == TaskListStatus::Active && targets.is_draining(node)
             };
             let given_up = entry.filter(|it| !targets.is_kept(index) && !drains(it));
@@ -119,7 +119,7 @@ impl Coordinator {
             }
             return;
         };
-        let slot = &self.slots[entry.slot as usize];
+        let slot = &self.slots[entry.slot];
         let is_over = self.members.is_over(slot);
         let stays = slot.boot == to.boot && !is_over;
         if stays && entry.standing == Standing::Hold {
@@ -152,7 +152,7 @@ impl Coordinator {
 
     /// Asks the owner to stop, if it is there to be asked.
     fn request(&self, (list, number): (&TaskListId, u32), entry: &Entry, round: &mut Round) {
-        let slot = &self.slots[entry.slot as usize];
+        let slot = &self.slots[entry.slot];
         let is_asked = entry.standing != Standing::Hold || self.members.is_over(slot);
         let Some(session) = self.members.open_session(slot.boot, Some(slot)) else { return };
         if !is_asked {
@@ -167,7 +167,7 @@ impl Coordinator {
         if let Some(slot) = round.new_slots.get(&boot) {
             return Some(*slot);
         }
-        let slot = match self.slot_of(boot) {
+        let slot = match self.slots.of(boot) {
             Some(slot) => slot,
             None => {
                 let free = round.taken.iter().position(|taken| !taken);
@@ -189,7 +189,10 @@ impl Coordinator {
             let process = self.members.get(slot.boot);
             !self.members.is_over(slot) || process.is_some_and(|process| process.is_live())
         };
-        let mut taken: Vec<bool> = self.slots.iter().map(is_live).collect();
+        let mut taken = vec![false; self.slots.len()];
+        for (number, slot) in self.slots.iter() {
+            taken[number as usize] = is_live(slot);
+        }
         for (list, number, entry) in self.table.iter() {
             let taken = &mut taken[entry.slot as usize];
             *taken = *taken || self.must_stand((list, number), entry);

@@ -136,6 +136,8 @@ pub struct Holder {
     /// The document as it was last read, and its version.
     document: Option<(AssignmentVersion, Option<Assignment>)>,
     is_reading: bool,
+    /// Is the answer to that reading worth nothing, because the lineage changed meanwhile?
+    is_outdated: bool,
     /// No reading before this moment.
     held_until: Moment,
     /// The version of the document of this session that is in effect.
@@ -159,6 +161,7 @@ impl Holder {
             wanted: None,
             document: None,
             is_reading: false,
+            is_outdated: false,
             held_until: Moment::default(),
             applied: AssignmentVersion::default(),
             runs: BTreeMap::new(),
@@ -199,6 +202,7 @@ impl Holder {
             Input::View(version) => self.wanted = version.or(self.wanted),
             Input::Read { slot, found } => self.take_reading(now, slot, found, &mut actions),
             Input::Unread { slot: _ } => {
+                self.is_outdated = false;
                 if std::mem::take(&mut self.is_reading) {
                     self.held_until = now + PAUSE;
                 }
@@ -284,6 +288,7 @@ impl Holder {
             self.end_session(actions);
             // The versions of another line of history mean nothing.
             self.document = None;
+            self.is_outdated = self.is_reading;
             self.held_until = now;
         }
     }
@@ -295,7 +300,8 @@ impl Holder {
         found: Option<(u64, Assignment)>,
         actions: &mut Vec<Action>,
     ) {
-        if !std::mem::take(&mut self.is_reading) {
+        let is_outdated = std::mem::take(&mut self.is_outdated);
+        if !std::mem::take(&mut self.is_reading) || is_outdated {
             return;
         }
         let (version, content) = found.map_or((0, None), |(version, it)| (version, Some(it)));

@@ -283,7 +283,6 @@ impl World {
             self.lists.iter().filter(|it| it.status == TaskListStatus::Active).cloned().collect();
         let running = self.processes.iter().filter(|(_, it)| !it.is_dead);
         let running = running.map(|(boot, process)| (*boot, process.running())).collect();
-        let since = self.calm_since.unwrap_or_default();
-        self.fact(&Fact::Calm(&CalmState { lists: &lists, running, since, now: self.now }));
+        self.fact(&Fact::Calm(&CalmState { lists: &lists, running, now: self.now }));
     }
 }
