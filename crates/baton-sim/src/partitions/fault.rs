@@ -42,6 +42,7 @@ faults! {
     Drain = "drain": "A process has its partitions taken over, and leaves.",
     SlowStop = "slow-stop": "The work of a partition takes long to stop.",
     Usurped = "usurped": "A new process takes the id of one that still lives.",
+    Superseded = "superseded": "A process finds that another one has taken its id.",
     HintLost = "hint-lost": "A node is not told that its document has moved.",
     ListChanged = "list-changed": "A task list grows, shrinks, comes, goes or is paused.",
     Frozen = "frozen": "A person forbids moves for a while.",

@@ -77,7 +77,8 @@ pub enum Input {
     },
     /// The store's data is of this line of history.
     Lineage(Lineage),
-    /// The process is to end: everything is stopped, and nothing starts any more.
+    /// The process is to end, or another one has taken its record: everything is stopped, and
+    /// nothing starts any more.
     Leave,
 }
 

@@ -87,9 +87,12 @@ impl World {
 
     /// Everything is given up at once, and the process ends when it has stopped.
     pub(super) fn leaves_now(&mut self, boot: BootId) {
-        let Some(process) = self.processes.get_mut(&boot).filter(|it| !it.is_dead) else { return };
-        process.is_draining = true;
-        process.is_leaving = true;
+        let Some(process) =
+            self.processes.get_mut(&boot).filter(|it| !it.is_dead && !it.is_leaving)
+        else {
+            return;
+        };
+        (process.is_draining, process.is_leaving) = (true, true);
         self.deliver(boot, process::Delivery::Input(Input::Leave));
         self.send_beat(boot);
     }
