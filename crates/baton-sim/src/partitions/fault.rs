@@ -38,6 +38,7 @@ faults! {
     ProvedDeath = "proved-death": "A death is proved to the leader.",
     Restart = "restart": "A machine's process begins anew under its id.",
     Pause = "pause": "A process is paused.",
+    OneWay = "one-way": "A process reaches the store for a while, and no reply reaches it.",
     Leave = "leave": "A process leaves without waiting for its partitions to be taken over.",
     Drain = "drain": "A process has its partitions taken over, and leaves.",
     SlowStop = "slow-stop": "The work of a partition takes long to stop.",

@@ -27,8 +27,8 @@ pub struct Store {
     data: Data,
     /// Older copies of the data, the oldest first.
     copies: VecDeque<Data>,
-    /// The documents that were written over last, by slot.
-    replaced: BTreeMap<u32, (u64, Assignment)>,
+    /// The last versions that were written over, by slot, the oldest first.
+    replaced: BTreeMap<u32, VecDeque<(u64, Assignment)>>,
     pub lineage: Lineage,
     /// The highest epoch that was granted.
     pub granted: Epoch,
@@ -57,9 +57,10 @@ impl Store {
         slots.iter().map(|slot| self.data.documents.get(slot).cloned()).collect()
     }
 
-    /// A document as a copy that lags behind shows it.
-    pub fn read_stale(&self, slot: u32) -> Option<(u64, Assignment)> {
-        self.replaced.get(&slot).cloned().or_else(|| self.read(&[slot]).remove(0))
+    /// A document as a copy that lags behind shows it, by this many writes at most.
+    pub fn read_stale(&self, slot: u32, behind: usize) -> Option<(u64, Assignment)> {
+        let replaced = self.replaced.get(&slot).filter(|_| behind > 0)?;
+        replaced.iter().rev().take(behind).last().cloned()
     }
 
     /// Writes all of these documents or none.
@@ -75,7 +76,11 @@ impl Store {
         for DocumentWrite { slot, over, content } in writes {
             let new = (over + 1, content.clone());
             if let Some(old) = self.data.documents.insert(*slot, new) {
-                self.replaced.insert(*slot, old);
+                let replaced = self.replaced.entry(*slot).or_default();
+                if replaced.len() == COPIES_KEPT {
+                    replaced.pop_front();
+                }
+                replaced.push_back(old);
             }
             versions.push(over + 1);
         }

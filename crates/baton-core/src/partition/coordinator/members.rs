@@ -20,6 +20,7 @@ use super::slots::{Slot, Slots};
 use crate::ids::{BootId, NodeId};
 use crate::partition::assignment::PartitionReport;
 use crate::partition::task_list::{Partition, TaskListId};
+use crate::planted::planted;
 use crate::protocol::{Member, NodeProfile};
 use crate::time::Moment;
 
@@ -185,7 +186,10 @@ impl Members {
         let mut has_changed = false;
         for (boot, process) in &mut self.processes {
             let from = process.shown_at;
-            if process.is_gone || sent < lease.observed_expiry(from, from, lease.ttl) {
+            let judged = if planted!(SilenceJudgedAtReceipt) { now } else { sent };
+            let is_absent = planted!(AbsenceIsRelease) && process.shown.is_none();
+            let is_silent = judged >= lease.observed_expiry(from, from, lease.ttl) || is_absent;
+            if process.is_gone || !is_silent {
                 continue;
             }
             let given = slots.of(*boot).map(|slot| slots[slot].session);
@@ -226,6 +230,9 @@ impl Members {
 
     fn list_stopping(&mut self) {
         self.stopping.clear();
+        if planted!(StoppingForgotten) {
+            return;
+        }
         for (boot, process) in self.processes.iter().filter(|(_, process)| !process.is_gone) {
             for partition in process.report.iter().flat_map(|report| report.stopping.iter()) {
                 self.stopping.entry(partition).or_default().insert(*boot);
@@ -252,6 +259,7 @@ impl Members {
         let is_new_line = |report: &Arc<PartitionReport>| report.lineage == self.term.lineage;
         match slot.lineage == self.term.lineage {
             true => slot.session <= process.over_up_to,
+            false if planted!(LineageTrusted) => true,
             false => process.is_gone || process.report.as_ref().is_some_and(is_new_line),
         }
     }
@@ -262,6 +270,11 @@ impl Members {
         let fits = |it: &&PartitionReport| {
             (it.lineage, it.session, it.acked.slot) == (slot.lineage, slot.session, at)
         };
+        if planted!(OtherBootAcknowledges) {
+            let same_node = self.processes.values().filter(|process| process.node == slot.node);
+            let reports = same_node.filter_map(|process| process.report.as_ref());
+            return reports.map(|report| report.acked.version).max().unwrap_or(0);
+        }
         report.filter(fits).map_or(0, |report| report.acked.version)
     }
 

@@ -8,6 +8,7 @@ use super::targets::{Destination, Targets};
 use super::{Action, BATCH_MAX, Coordinator, SLOTS_MAX};
 use crate::ids::BootId;
 use crate::partition::task_list::{Partition, TaskList, TaskListId, TaskListStatus};
+use crate::planted::planted;
 use crate::time::Moment;
 
 /// What is to be changed in a document.
@@ -49,8 +50,9 @@ impl Coordinator {
         let Some(lists) = self.lists.take() else { return };
         self.is_stale = false;
         self.due = self.cautious_until.filter(|until| now < *until);
-        let may_give =
-            self.due.is_none() && (self.cautious_until.is_none() || self.members.is_of_one_line());
+        let is_cautious =
+            self.due.is_some() || (self.cautious_until.is_some() && !self.members.is_of_one_line());
+        let may_give = !is_cautious || planted!(LineageTrusted);
         if may_give {
             self.cautious_until = None;
             let mut round = self.round(now, &lists);
@@ -135,8 +137,11 @@ impl Coordinator {
 
     /// Was a live owner waited for long enough?
     fn is_forced(&self, now: Moment, entry: &Entry, round: &mut Round) -> bool {
-        let Some(timeout) = self.settings.release_timeout else { return false };
         let Standing::Release { since, .. } = entry.standing else { return false };
+        if planted!(ReleaseAssumed) {
+            return true;
+        }
+        let Some(timeout) = self.settings.release_timeout else { return false };
         if now < since + timeout {
             round.look_again_at(since + timeout);
         }
@@ -187,7 +192,8 @@ impl Coordinator {
     fn taken_slots(&self) -> Vec<bool> {
         let is_live = |slot: &Slot| {
             let process = self.members.get(slot.boot);
-            !self.members.is_over(slot) || process.is_some_and(|process| process.is_live())
+            let is_live = process.is_some_and(|process| process.is_live());
+            is_live || (!self.members.is_over(slot) && !planted!(SlotUsedEarly))
         };
         let mut taken = vec![false; self.slots.len()];
         for (number, slot) in self.slots.iter() {
@@ -195,7 +201,7 @@ impl Coordinator {
         }
         for (list, number, entry) in self.table.iter() {
             let taken = &mut taken[entry.slot as usize];
-            *taken = *taken || self.must_stand((list, number), entry);
+            *taken |= self.must_stand((list, number), entry) && !planted!(SlotUsedEarly);
         }
         taken
     }

@@ -19,6 +19,7 @@ use std::time::Duration;
 use super::{Action, BatchOutcome, Coordinator, DocumentWrite, SLOTS_MAX};
 use crate::ids::NodeId;
 use crate::partition::assignment::{Assignment, AssignmentVersion};
+use crate::planted::planted;
 use crate::time::Moment;
 
 /// How many documents a new coordinator reads at a time.
@@ -201,6 +202,10 @@ impl Coordinator {
                 self.requests.held_until = now + PAUSE;
             }
             BatchOutcome::Fenced => self.requests.is_over = true,
+            BatchOutcome::Unknown if planted!(UnknownBatchForgotten) => {
+                self.requests.batch = None;
+                self.is_stale = true;
+            }
             BatchOutcome::Unknown => batch.doubt = Doubt::MayLand,
             BatchOutcome::Failed => {
                 self.requests.held_until = now + PAUSE;

@@ -9,6 +9,7 @@ use super::table::{Entry, Standing};
 use crate::ids::{BootId, NodeId};
 use crate::partition::allocation::{AllocationNode, NodeState, Problem};
 use crate::partition::task_list::{TaskList, TaskListStatus};
+use crate::planted::planted;
 use crate::protocol::NodeProfile;
 use crate::time::Moment;
 
@@ -97,6 +98,10 @@ impl Coordinator {
         }
         let mut owners = (self.allocate)(&problem);
         self.grant_wishes(&problem, &mut owners);
+        if planted!(PartitionsWander) && !owners.is_empty() {
+            let by = usize::try_from(self.number).unwrap_or(0) % owners.len();
+            owners.rotate_right(by);
+        }
         Targets { problem, destinations, owners, due }
     }
 

@@ -36,6 +36,7 @@ use super::assignment::{Assignment, AssignmentVersion, PartitionReport, Token};
 use super::task_list::Partition;
 use crate::ids::{BootId, Lineage};
 use crate::lease::{LeaseTerms, Window};
+use crate::planted::planted;
 use crate::time::Moment;
 
 /// The pause before a document that could not be read, or is behind the view, is read again.
@@ -244,7 +245,9 @@ impl Holder {
     /// have seen one that was: its silence counts from then.
     fn session_until(&self) -> Option<Moment> {
         match self.is_open {
+            true if planted!(KeptBeyondWindow) => None,
             true => Some(self.window.soft),
+            false if planted!(SessionOpenedLate) => None,
             false => self.reported_at.map(|reported| self.terms.window(reported).soft),
         }
     }
@@ -285,7 +288,7 @@ impl Holder {
 
     fn take_lineage(&mut self, now: Moment, lineage: Lineage, actions: &mut Vec<Action>) {
         let known = self.lineage.replace(lineage);
-        if known.is_some_and(|known| known != lineage) {
+        if known.is_some_and(|known| known != lineage) && !planted!(LineageKeepsSession) {
             self.end_session(actions);
             // The versions of another line of history mean nothing.
             self.document = None;
@@ -309,7 +312,7 @@ impl Holder {
         let version = AssignmentVersion { slot, version };
         let known = self.document.as_ref().map(|(known, _)| *known);
         let is_older = known.is_some_and(|known| known.slot == slot && version < known);
-        if !is_older {
+        if !is_older || planted!(StaleDocumentTaken) {
             self.document = Some((version, content));
             self.apply(now, actions);
         }
@@ -322,7 +325,9 @@ impl Holder {
     fn assignment(&self) -> Option<(AssignmentVersion, &Assignment)> {
         let (version, content) = self.document.as_ref()?;
         let is_mine = |it: &&Assignment| {
-            it.boot == self.boot && it.session == self.session && Some(it.lineage) == self.lineage
+            it.boot == self.boot
+                && (it.session == self.session || planted!(SessionOutlived))
+                && Some(it.lineage) == self.lineage
         };
         content.as_ref().filter(is_mine).map(|it| (*version, it))
     }
@@ -342,7 +347,8 @@ impl Holder {
             }
         }
         for (partition, token) in held {
-            if !self.runs.contains_key(&partition) {
+            let known = self.runs.get(&partition).map(|run| run.token);
+            if known.is_none() || (planted!(StartsBeforeStopped) && known != Some(token)) {
                 self.start(partition, token, actions);
             }
         }

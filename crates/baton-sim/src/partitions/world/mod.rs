@@ -262,6 +262,7 @@ impl World {
         self.line(|| "calm".to_owned());
         self.store.is_away = false;
         self.is_frozen = false;
+        self.processes.values_mut().for_each(|process| process.deaf_until = self.now);
         for machine in 0..self.machines.len() {
             match self.machines[machine].boot {
                 Some(boot) => self.wake_process(boot),

@@ -78,6 +78,8 @@ pub struct Process {
     /// Was a beat of it ever known to be written?
     is_registered: bool,
     replaces: Option<BootId>,
+    /// No reply of the store reaches it before this moment.
+    pub deaf_until: TrueTime,
     deferred: Vec<Delivery>,
 }
 
@@ -134,6 +136,7 @@ impl World {
             found: None,
             is_registered: false,
             replaces: None,
+            deaf_until: TrueTime::default(),
             deferred: Vec::new(),
         };
         self.line(|| format!("{boot:?} begins as {}", process.id));
