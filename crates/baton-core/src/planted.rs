@@ -41,6 +41,8 @@ mod active {
         Schedules,
         /// Processes that wait for work that is done once, in every state.
         Once,
+        /// Partitions that move between processes.
+        Partitions,
     }
 
     macro_rules! bugs {
@@ -162,6 +164,28 @@ mod active {
             OnceFailureForgotten: "a claim loses the failure with which others are to end",
             OnceRunCountsAsEnded: "a run under way counts as ended for one that begins to wait",
             OnceAttemptNotRaised: "the number of the attempt is not raised",
+        }
+        Partitions {
+            KeptBeyondWindow: "a process keeps its partitions when its window closes",
+            SessionOutlived: "a process takes up what it was given in a session that is over",
+            SessionOpenedLate: "a session is opened long after it was first reported",
+            UnwrittenBeatOpensWindow: "a beat that was not written keeps the window open",
+            StaleDocumentTaken: "a process takes an older version of its document for the present",
+            StartsBeforeStopped: "a partition is started anew while its old work still stops",
+            LineageKeepsSession: "a process keeps its partitions when the store's data went back",
+            AssignmentWithoutFence: "documents are written without the epoch",
+            ReleaseAssumed: "a live owner that was asked to release counts as having done so",
+            MoveInMemory: "a partition leaves its owner's document when its release is requested",
+            OtherBootAcknowledges: "another process of the node can acknowledge a release",
+            CancelKeepsToken: "a release that is cancelled keeps its token",
+            SilenceJudgedAtReceipt: "silence is judged when a reading arrives, not when it was sent",
+            AbsenceIsRelease: "a process whose record is gone, or another's, has released all",
+            UnknownBatchForgotten: "a write of documents without an answer counts as not made",
+            LineageTrusted: "partitions are given away at once after the store's data went back",
+            StoppingForgotten: "what a process still stops in a new session counts as released",
+            OlderTokenCounts: "of two documents with a partition, the older one counts",
+            SlotUsedEarly: "a document is used again while its process may run what stands in it",
+            PartitionsWander: "who should own what changes with every write",
         }
     }
 

@@ -61,6 +61,7 @@ fn hunt(bug: baton_core::planted::Bug, kept: &[u64], seeds: u64) -> (Option<Catc
         World::Election => hunt_in_elections(kept, seeds),
         World::Schedules => hunt_in_schedules(seeds),
         World::Once => hunt_in_once(),
+        World::Partitions => hunt_in_partitions(seeds),
     };
     plant(None);
     found
@@ -91,6 +92,15 @@ fn hunt_in_elections(kept: &[u64], seeds: u64) -> (Option<Catch>, u64) {
 #[cfg(baton_bugs)]
 fn hunt_in_schedules(seeds: u64) -> (Option<Catch>, u64) {
     use crate::schedules::campaign::run_seeds;
+
+    let mut summary = run_seeds(0, seeds, super::cores(), &|s| !s.violations.is_empty());
+    let caught = summary.violations.pop_first().map(|(seed, broken)| (Some(seed), broken));
+    (caught, summary.seeds)
+}
+
+#[cfg(baton_bugs)]
+fn hunt_in_partitions(seeds: u64) -> (Option<Catch>, u64) {
+    use crate::partitions::campaign::run_seeds;
 
     let mut summary = run_seeds(0, seeds, super::cores(), &|s| !s.violations.is_empty());
     let caught = summary.violations.pop_first().map(|(seed, broken)| (Some(seed), broken));

@@ -13,8 +13,6 @@ pub struct CalmState<'a> {
     pub lists: &'a [TaskList],
     /// The processes that take partitions, each with what it runs.
     pub running: BTreeMap<BootId, Vec<(Partition, Token)>>,
-    /// When the calm began.
-    pub since: TrueTime,
     /// When it is over.
     pub now: TrueTime,
 }

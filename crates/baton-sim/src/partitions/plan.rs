@@ -68,7 +68,8 @@ impl Plan {
             storm: Duration::from_secs(rng.between(20, 70)),
             faults: Fault::ALL.iter().copied().filter(|_| !rng.one_in(3)).collect(),
             request_fault_one_in: [4, 10, 30, 100][rng.below(4) as usize],
-            latency: ms([2, 10, 60, 250][rng.below(4) as usize]),
+            // A round trip stays well below the time that a request may take.
+            latency: ms([2, 10, 60, 250][rng.below(4) as usize]).min(ttl / 16),
             term,
             disturb_every,
             outage_every,

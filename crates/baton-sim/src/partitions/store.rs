@@ -17,7 +17,7 @@ pub type Assignments = Arc<BTreeMap<BootId, AssignmentVersion>>;
 /// What is lost when the store's data goes back.
 #[derive(Clone, Default)]
 struct Data {
-    documents: Vec<(u64, Assignment)>,
+    documents: BTreeMap<u32, (u64, Assignment)>,
     records: BTreeMap<NodeId, (NodeRecord, TrueTime)>,
     view: Option<(ViewVersion, Assignments)>,
 }
@@ -27,8 +27,8 @@ pub struct Store {
     data: Data,
     /// Older copies of the data, the oldest first.
     copies: VecDeque<Data>,
-    /// The documents that were written over last, by slot.
-    replaced: BTreeMap<u32, (u64, Assignment)>,
+    /// The last versions that were written over, by slot, the oldest first.
+    replaced: BTreeMap<u32, VecDeque<(u64, Assignment)>>,
     pub lineage: Lineage,
     /// The highest epoch that was granted.
     pub granted: Epoch,
@@ -54,12 +54,13 @@ impl Default for Store {
 impl Store {
     /// Reads documents.
     pub fn read(&self, slots: &[u32]) -> Vec<Option<(u64, Assignment)>> {
-        slots.iter().map(|slot| self.data.documents.get(*slot as usize).cloned()).collect()
+        slots.iter().map(|slot| self.data.documents.get(slot).cloned()).collect()
     }
 
-    /// A document as a copy that lags behind shows it.
-    pub fn read_stale(&self, slot: u32) -> Option<(u64, Assignment)> {
-        self.replaced.get(&slot).cloned().or_else(|| self.read(&[slot]).remove(0))
+    /// A document as a copy that lags behind shows it, by this many writes at most.
+    pub fn read_stale(&self, slot: u32, behind: usize) -> Option<(u64, Assignment)> {
+        let replaced = self.replaced.get(&slot).filter(|_| behind > 0)?;
+        replaced.iter().rev().take(behind).last().cloned()
     }
 
     /// Writes all of these documents or none.
@@ -67,21 +68,19 @@ impl Store {
         if epoch < self.granted && !planted!(AssignmentWithoutFence) {
             return BatchOutcome::Fenced;
         }
-        let version = |slot: u32| self.data.documents.get(slot as usize).map_or(0, |it| it.0);
+        let version = |slot: u32| self.data.documents.get(&slot).map_or(0, |it| it.0);
         if writes.iter().any(|write| version(write.slot) != write.over) {
             return BatchOutcome::Conflict;
         }
         let mut versions = Vec::new();
         for DocumentWrite { slot, over, content } in writes {
             let new = (over + 1, content.clone());
-            match self.data.documents.get_mut(*slot as usize) {
-                Some(document) => {
-                    self.replaced.insert(*slot, std::mem::replace(document, new));
+            if let Some(old) = self.data.documents.insert(*slot, new) {
+                let replaced = self.replaced.entry(*slot).or_default();
+                if replaced.len() == COPIES_KEPT {
+                    replaced.pop_front();
                 }
-                None => {
-                    assert_eq!(*slot as usize, self.data.documents.len(), "slots have no gaps");
-                    self.data.documents.push(new);
-                }
+                replaced.push_back(old);
             }
             versions.push(over + 1);
         }

@@ -7,6 +7,7 @@ use super::table::{Entry, Standing};
 use super::{Coordinator, DocumentWrite};
 use crate::partition::assignment::{Assignment, Grant, PartitionSet, Token};
 use crate::partition::task_list::{Partition, TaskListId};
+use crate::planted::planted;
 
 /// What one token stands for in one document.
 #[derive(Default)]
@@ -28,7 +29,10 @@ impl Coordinator {
             if given.contains(&partition) || !self.must_stand((list, number), entry) {
                 continue;
             }
-            let is_over = self.members.is_over(&self.slots[entry.slot as usize]);
+            let is_over = self.members.is_over(&self.slots[entry.slot]);
+            if planted!(MoveInMemory) && change.requested.contains(&partition) {
+                continue;
+            }
             let holds = entry.standing == Standing::Hold && !is_over;
             let grants = documents.entry(entry.slot).or_default();
             let grant = grants.entry(entry.token).or_default();
@@ -38,10 +42,11 @@ impl Coordinator {
             }
         }
         for (slot, change) in &changes {
-            if !change.given.is_empty() {
-                let hold = change.given.iter().cloned().collect();
+            for partition in &change.given {
+                let kept = self.token_before(*slot, partition);
+                let token = kept.filter(|_| planted!(CancelKeepsToken)).unwrap_or(token);
                 let grants = documents.entry(*slot).or_default();
-                grants.insert(token, Given { hold, release: Vec::new() });
+                grants.entry(token).or_default().hold.push(partition.clone());
             }
         }
         let written = changes.into_iter().map(|(slot, change)| {
@@ -49,6 +54,13 @@ impl Coordinator {
             self.document(slot, &change, grants)
         });
         written.flatten().collect()
+    }
+
+    /// The token with which a partition stood in this document, whose session goes on.
+    fn token_before(&self, slot: u32, partition: &Partition) -> Option<Token> {
+        let entries = self.table.list(&partition.list);
+        let entry = entries.get(partition.number as usize)?.filter(|entry| entry.slot == slot)?;
+        (!self.members.is_over(&self.slots[slot])).then_some(entry.token)
     }
 
     /// Does the partition stay in the document of this entry? Not once it is free.
@@ -76,7 +88,7 @@ impl Coordinator {
             lineage: self.term.lineage,
             grants: grants.collect(),
         };
-        let over = self.slots.get(slot as usize).map_or(0, |known| known.version);
+        let over = self.slots.get(slot).map_or(0, |known| known.version);
         Some(DocumentWrite { slot, over, content })
     }
 }

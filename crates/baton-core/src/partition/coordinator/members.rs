@@ -16,10 +16,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::TermOfMoves;
-use super::slots::Slot;
+use super::slots::{Slot, Slots};
 use crate::ids::{BootId, NodeId};
 use crate::partition::assignment::PartitionReport;
 use crate::partition::task_list::{Partition, TaskListId};
+use crate::planted::planted;
 use crate::protocol::{Member, NodeProfile};
 use crate::time::Moment;
 
@@ -121,7 +122,7 @@ impl Members {
         sent: Moment,
         now: Moment,
         members: Vec<Member>,
-        slots: &[Slot],
+        slots: &Slots,
     ) -> bool {
         // What was read before the grant, or before what is known, says nothing new.
         if sent < self.started || self.last.is_some_and(|(last, _)| sent < last) {
@@ -180,22 +181,25 @@ impl Members {
     }
 
     /// Whoever shows the same as a whole span ago is silent.
-    fn judge_silence(&mut self, sent: Moment, now: Moment, slots: &[Slot]) -> bool {
+    fn judge_silence(&mut self, sent: Moment, now: Moment, slots: &Slots) -> bool {
         let lease = self.term.lease;
         let mut has_changed = false;
         for (boot, process) in &mut self.processes {
             let from = process.shown_at;
-            if process.is_gone || sent < lease.observed_expiry(from, from, lease.ttl) {
+            let judged = if planted!(SilenceJudgedAtReceipt) { now } else { sent };
+            let is_absent = planted!(AbsenceIsRelease) && process.shown.is_none();
+            let is_silent = judged >= lease.observed_expiry(from, from, lease.ttl) || is_absent;
+            if process.is_gone || !is_silent {
                 continue;
             }
-            let given = slots.iter().filter(|it| it.boot == *boot).map(|it| it.session).max();
+            let given = slots.of(*boot).map(|slot| slots[slot].session);
             let reported = process.report.as_ref().map(|report| report.session);
             process.over_up_to = process.over_up_to.max(given.max(reported).unwrap_or(0));
             process.is_gone = true;
             process.left_at.get_or_insert(now);
             has_changed = true;
         }
-        let has_slot = |boot: &BootId| slots.iter().any(|it| it.boot == *boot);
+        let has_slot = |boot: &BootId| slots.of(*boot).is_some();
         self.processes.retain(|boot, it| it.shown.is_some() || !it.is_gone || has_slot(boot));
         has_changed
     }
@@ -218,14 +222,17 @@ impl Members {
     }
 
     /// Processes whose documents were read count as there until they were silent for a whole span.
-    pub(super) fn know_holders(&mut self, now: Moment, slots: &[Slot]) {
-        for slot in slots {
+    pub(super) fn know_holders(&mut self, now: Moment, slots: &Slots) {
+        for (_, slot) in slots.iter() {
             self.enter(now, slot.boot, &slot.node);
         }
     }
 
     fn list_stopping(&mut self) {
         self.stopping.clear();
+        if planted!(StoppingForgotten) {
+            return;
+        }
         for (boot, process) in self.processes.iter().filter(|(_, process)| !process.is_gone) {
             for partition in process.report.iter().flat_map(|report| report.stopping.iter()) {
                 self.stopping.entry(partition).or_default().insert(*boot);
@@ -252,6 +259,7 @@ impl Members {
         let is_new_line = |report: &Arc<PartitionReport>| report.lineage == self.term.lineage;
         match slot.lineage == self.term.lineage {
             true => slot.session <= process.over_up_to,
+            false if planted!(LineageTrusted) => true,
             false => process.is_gone || process.report.as_ref().is_some_and(is_new_line),
         }
     }
@@ -262,6 +270,11 @@ impl Members {
         let fits = |it: &&PartitionReport| {
             (it.lineage, it.session, it.acked.slot) == (slot.lineage, slot.session, at)
         };
+        if planted!(OtherBootAcknowledges) {
+            let same_node = self.processes.values().filter(|process| process.node == slot.node);
+            let reports = same_node.filter_map(|process| process.report.as_ref());
+            return reports.map(|report| report.acked.version).max().unwrap_or(0);
+        }
         report.filter(fits).map_or(0, |report| report.acked.version)
     }
 

@@ -50,7 +50,7 @@ use crate::time::Moment;
 
 use members::Members;
 use requests::Requests;
-use slots::Slot;
+use slots::Slots;
 use table::Table;
 
 /// The most documents of one write.
@@ -185,7 +185,7 @@ pub struct Coordinator {
     allocate: Allocate,
     lists: Option<Vec<TaskList>>,
     members: Members,
-    slots: Vec<Slot>,
+    slots: Slots,
     table: Table,
     requests: Requests,
     /// What people have moved.
@@ -210,7 +210,7 @@ impl Coordinator {
             allocate: |problem| super::allocation::allocate(problem).owners,
             lists: None,
             members: Members::new(now, term),
-            slots: Vec::new(),
+            slots: Slots::default(),
             table: Table::default(),
             requests: Requests::new(now),
             wishes: BTreeMap::new(),

@@ -8,6 +8,7 @@ use super::targets::{Destination, Targets};
 use super::{Action, BATCH_MAX, Coordinator, SLOTS_MAX};
 use crate::ids::BootId;
 use crate::partition::task_list::{Partition, TaskList, TaskListId, TaskListStatus};
+use crate::planted::planted;
 use crate::time::Moment;
 
 /// What is to be changed in a document.
@@ -49,8 +50,9 @@ impl Coordinator {
         let Some(lists) = self.lists.take() else { return };
         self.is_stale = false;
         self.due = self.cautious_until.filter(|until| now < *until);
-        let may_give =
-            self.due.is_none() && (self.cautious_until.is_none() || self.members.is_of_one_line());
+        let is_cautious =
+            self.due.is_some() || (self.cautious_until.is_some() && !self.members.is_of_one_line());
+        let may_give = !is_cautious || planted!(LineageTrusted);
         if may_give {
             self.cautious_until = None;
             let mut round = self.round(now, &lists);
@@ -102,7 +104,7 @@ impl Coordinator {
         let Some(to) = targets.destination(index) else {
             // A node that drains keeps what there is no other node for.
             let drains = |entry: &Entry| {
-                let node = &self.slots[entry.slot as usize].node;
+                let node = &self.slots[entry.slot].node;
                 list.status == TaskListStatus::Active && targets.is_draining(node)
             };
             let given_up = entry.filter(|it| !targets.is_kept(index) && !drains(it));
@@ -119,7 +121,7 @@ impl Coordinator {
             }
             return;
         };
-        let slot = &self.slots[entry.slot as usize];
+        let slot = &self.slots[entry.slot];
         let is_over = self.members.is_over(slot);
         let stays = slot.boot == to.boot && !is_over;
         if stays && entry.standing == Standing::Hold {
@@ -135,8 +137,11 @@ impl Coordinator {
 
     /// Was a live owner waited for long enough?
     fn is_forced(&self, now: Moment, entry: &Entry, round: &mut Round) -> bool {
-        let Some(timeout) = self.settings.release_timeout else { return false };
         let Standing::Release { since, .. } = entry.standing else { return false };
+        if planted!(ReleaseAssumed) {
+            return true;
+        }
+        let Some(timeout) = self.settings.release_timeout else { return false };
         if now < since + timeout {
             round.look_again_at(since + timeout);
         }
@@ -152,7 +157,7 @@ impl Coordinator {
 
     /// Asks the owner to stop, if it is there to be asked.
     fn request(&self, (list, number): (&TaskListId, u32), entry: &Entry, round: &mut Round) {
-        let slot = &self.slots[entry.slot as usize];
+        let slot = &self.slots[entry.slot];
         let is_asked = entry.standing != Standing::Hold || self.members.is_over(slot);
         let Some(session) = self.members.open_session(slot.boot, Some(slot)) else { return };
         if !is_asked {
@@ -167,7 +172,7 @@ impl Coordinator {
         if let Some(slot) = round.new_slots.get(&boot) {
             return Some(*slot);
         }
-        let slot = match self.slot_of(boot) {
+        let slot = match self.slots.of(boot) {
             Some(slot) => slot,
             None => {
                 let free = round.taken.iter().position(|taken| !taken);
@@ -187,12 +192,16 @@ impl Coordinator {
     fn taken_slots(&self) -> Vec<bool> {
         let is_live = |slot: &Slot| {
             let process = self.members.get(slot.boot);
-            !self.members.is_over(slot) || process.is_some_and(|process| process.is_live())
+            let is_live = process.is_some_and(|process| process.is_live());
+            is_live || (!self.members.is_over(slot) && !planted!(SlotUsedEarly))
         };
-        let mut taken: Vec<bool> = self.slots.iter().map(is_live).collect();
+        let mut taken = vec![false; self.slots.len()];
+        for (number, slot) in self.slots.iter() {
+            taken[number as usize] = is_live(slot);
+        }
         for (list, number, entry) in self.table.iter() {
             let taken = &mut taken[entry.slot as usize];
-            *taken = *taken || self.must_stand((list, number), entry);
+            *taken |= self.must_stand((list, number), entry) && !planted!(SlotUsedEarly);
         }
         taken
     }

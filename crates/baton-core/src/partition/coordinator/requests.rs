@@ -19,6 +19,7 @@ use std::time::Duration;
 use super::{Action, BatchOutcome, Coordinator, DocumentWrite, SLOTS_MAX};
 use crate::ids::NodeId;
 use crate::partition::assignment::{Assignment, AssignmentVersion};
+use crate::planted::planted;
 use crate::time::Moment;
 
 /// How many documents a new coordinator reads at a time.
@@ -50,6 +51,8 @@ struct Batch {
 #[derive(Debug)]
 pub(super) struct Requests {
     is_under_way: bool,
+    /// The slots below this one were read.
+    loaded: u32,
     /// Were all documents read?
     is_loaded: bool,
     batch: Option<Batch>,
@@ -61,7 +64,7 @@ pub(super) struct Requests {
 impl Requests {
     pub(super) fn new(now: Moment) -> Self {
         let (is_under_way, is_loaded, is_over) = (false, false, false);
-        Self { is_under_way, is_loaded, batch: None, held_until: now, is_over }
+        Self { is_under_way, loaded: 0, is_loaded, batch: None, held_until: now, is_over }
     }
 
     /// Is everything known, and nothing under way?
@@ -96,7 +99,7 @@ impl Coordinator {
         }
         match &mut requests.batch {
             None if !requests.is_loaded => {
-                let first = u32::try_from(self.slots.len()).unwrap_or(SLOTS_MAX);
+                let first = requests.loaded;
                 actions.push(Action::Read { slots: (first..first + READ_MAX).collect() });
                 requests.is_under_way = true;
             }
@@ -156,14 +159,14 @@ impl Coordinator {
         found: Vec<Option<(u64, Assignment)>>,
         actions: &mut Vec<Action>,
     ) {
-        let asked = found.len();
-        let present = (self.slots.len()..).zip(found).map_while(|(slot, found)| {
-            let (version, content) = found?;
-            let slot = u32::try_from(slot).ok()?;
+        let present = (self.requests.loaded..).zip(&found).filter_map(|(slot, found)| {
+            let (version, content) = found.clone()?;
             Some((version, DocumentWrite { slot, over: 0, content }))
         });
         let present: Vec<_> = present.collect();
-        self.requests.is_loaded = present.len() < asked || self.slots.len() >= SLOTS_MAX as usize;
+        self.requests.loaded += READ_MAX;
+        self.requests.is_loaded =
+            found.iter().any(Option::is_none) || self.requests.loaded >= SLOTS_MAX;
         let is_older = |it: &DocumentWrite| it.content.lineage != self.term.lineage;
         if present.iter().any(|(_, it)| is_older(it)) {
             self.be_cautious();
@@ -199,6 +202,10 @@ impl Coordinator {
                 self.requests.held_until = now + PAUSE;
             }
             BatchOutcome::Fenced => self.requests.is_over = true,
+            BatchOutcome::Unknown if planted!(UnknownBatchForgotten) => {
+                self.requests.batch = None;
+                self.is_stale = true;
+            }
             BatchOutcome::Unknown => batch.doubt = Doubt::MayLand,
             BatchOutcome::Failed => {
                 self.requests.held_until = now + PAUSE;
@@ -227,8 +234,8 @@ impl Coordinator {
     /// view its process learns of it.
     fn publish(&self, actions: &mut Vec<Action>) {
         let mut versions = BTreeMap::new();
-        for (slot, it) in (0..).zip(&self.slots) {
-            if self.slot_of(it.boot) == Some(slot) {
+        for (slot, it) in self.slots.iter() {
+            if self.slots.of(it.boot) == Some(slot) {
                 versions.insert(it.boot, AssignmentVersion { slot, version: it.version });
             }
         }

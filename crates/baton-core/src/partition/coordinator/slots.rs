@@ -1,5 +1,8 @@
 //! The documents, as they were last read or written.
 
+use std::collections::BTreeMap;
+use std::ops::Index;
+
 use super::{Coordinator, DocumentWrite};
 use crate::ids::{BootId, Lineage, NodeId};
 use crate::partition::assignment::Assignment;
@@ -16,7 +19,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    pub(super) fn of(version: u64, content: &Assignment) -> Self {
+    fn of(version: u64, content: &Assignment) -> Self {
         Self {
             version,
             node: content.node.clone(),
@@ -31,36 +34,77 @@ impl Slot {
     }
 }
 
-impl Coordinator {
-    /// These documents are what stands there now.
-    pub(super) fn take_documents(&mut self, now: Moment, documents: &[(u64, &DocumentWrite)]) {
-        let known: Vec<Option<Slot>> =
-            documents.iter().map(|(_, it)| self.slots.get(it.slot as usize).cloned()).collect();
-        for (version, DocumentWrite { slot, content, .. }) in documents {
-            let new = Slot::of(*version, content);
-            match self.slots.get_mut(*slot as usize) {
-                Some(old) => *old = new,
-                None => self.slots.push(new),
-            }
-        }
-        let goes_on = |at: usize, slot: u32| {
-            let new = &self.slots[slot as usize];
-            known[at].as_ref().is_some_and(|old| old.is_same_session(new))
-        };
-        let contents = documents
-            .iter()
-            .enumerate()
-            .map(|(at, (version, it))| (it.slot, *version, goes_on(at, it.slot), &it.content));
-        self.table.take(now, &contents.collect::<Vec<_>>());
-        self.members.know_holders(now, &self.slots);
-        self.is_stale = true;
+/// The documents, by slot. There are gaps only where the store's data went back.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    slots: Vec<Option<Slot>>,
+    /// The newest slot of each process.
+    by_boot: BTreeMap<BootId, u32>,
+}
+
+impl Slots {
+    pub(super) fn get(&self, slot: u32) -> Option<&Slot> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    /// Every document.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Slot)> {
+        (0..).zip(&self.slots).filter_map(|(number, slot)| Some((number, slot.as_ref()?)))
     }
 
     /// The slot of a process, if it has one.
-    pub(super) fn slot_of(&self, boot: BootId) -> Option<u32> {
-        let mine = |slot: &&Slot| slot.boot == boot;
-        let newest = self.slots.iter().filter(mine).map(|slot| slot.session).max()?;
-        let at = self.slots.iter().position(|it| it.boot == boot && it.session == newest)?;
-        u32::try_from(at).ok()
+    pub(super) fn of(&self, boot: BootId) -> Option<u32> {
+        self.by_boot.get(&boot).copied()
+    }
+
+    /// How many slots there are, gaps included.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn set(&mut self, number: u32, slot: Slot) {
+        let at = number as usize;
+        if self.slots.len() <= at {
+            self.slots.resize(at + 1, None);
+        }
+        self.slots[at] = Some(slot);
+    }
+
+    fn index_processes(&mut self) {
+        let mut by_boot: BTreeMap<BootId, u32> = BTreeMap::new();
+        for (number, slot) in self.iter() {
+            let known = by_boot.entry(slot.boot).or_insert(number);
+            if (self[*known].lineage, self[*known].session) < (slot.lineage, slot.session) {
+                *known = number;
+            }
+        }
+        self.by_boot = by_boot;
+    }
+}
+
+/// The slot of an entry of the table, which stands in a document.
+impl Index<u32> for Slots {
+    type Output = Slot;
+
+    fn index(&self, slot: u32) -> &Slot {
+        self.get(slot).expect("an entry stands in a document that was read or written")
+    }
+}
+
+impl Coordinator {
+    /// These documents are what stands there now.
+    pub(super) fn take_documents(&mut self, now: Moment, documents: &[(u64, &DocumentWrite)]) {
+        let mut contents = Vec::new();
+        for (version, DocumentWrite { slot, content, .. }) in documents {
+            let new = Slot::of(*version, content);
+            let known = self.slots.get(*slot);
+            let goes_on = known.is_some_and(|known| known.is_same_session(&new));
+            contents.push((*slot, *version, goes_on, content));
+            self.slots.set(*slot, new);
+        }
+        self.slots.index_processes();
+        self.table.take(now, &contents);
+        self.members.know_holders(now, &self.slots);
+        self.is_stale = true;
     }
 }

@@ -9,6 +9,7 @@ use super::table::{Entry, Standing};
 use crate::ids::{BootId, NodeId};
 use crate::partition::allocation::{AllocationNode, NodeState, Problem};
 use crate::partition::task_list::{TaskList, TaskListStatus};
+use crate::planted::planted;
 use crate::protocol::NodeProfile;
 use crate::time::Moment;
 
@@ -57,7 +58,7 @@ impl Coordinator {
     /// Is it certain that the process of this entry does not run the partition, by what it was given
     /// and by what it acknowledged? It may still be stopping it.
     pub(super) fn is_released(&self, entry: &Entry) -> bool {
-        let slot = &self.slots[entry.slot as usize];
+        let slot = &self.slots[entry.slot];
         self.members.is_over(slot) || self.is_acknowledged(entry, slot)
     }
 
@@ -84,7 +85,7 @@ impl Coordinator {
             let entries = self.table.list(&list.id).iter().take(list.partitions as usize);
             for (number, entry) in entries.enumerate() {
                 let Some(entry) = entry else { continue };
-                let slot = &self.slots[entry.slot as usize];
+                let slot = &self.slots[entry.slot];
                 if self.is_acknowledged(entry, slot) {
                     continue;
                 }
@@ -97,6 +98,10 @@ impl Coordinator {
         }
         let mut owners = (self.allocate)(&problem);
         self.grant_wishes(&problem, &mut owners);
+        if planted!(PartitionsWander) && !owners.is_empty() {
+            let by = usize::try_from(self.number).unwrap_or(0) % owners.len();
+            owners.rotate_right(by);
+        }
         Targets { problem, destinations, owners, due }
     }
 
@@ -126,8 +131,8 @@ impl Coordinator {
         let mut nodes: BTreeMap<&NodeId, (AllocationNode, Option<Destination>)> = BTreeMap::new();
         let mut due: Option<Moment> = None;
         for (boot, process) in self.members.iter() {
-            let slot = self.slot_of(boot);
-            let given = slot.map(|slot| &self.slots[slot as usize]);
+            let slot = self.slots.of(boot);
+            let given = slot.map(|slot| &self.slots[slot]);
             if let Some(session) = self.members.open_session(boot, given) {
                 let state = match process.is_draining {
                     true => NodeState::Draining,

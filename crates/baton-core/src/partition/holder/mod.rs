@@ -36,6 +36,7 @@ use super::assignment::{Assignment, AssignmentVersion, PartitionReport, Token};
 use super::task_list::Partition;
 use crate::ids::{BootId, Lineage};
 use crate::lease::{LeaseTerms, Window};
+use crate::planted::planted;
 use crate::time::Moment;
 
 /// The pause before a document that could not be read, or is behind the view, is read again.
@@ -77,7 +78,8 @@ pub enum Input {
     },
     /// The store's data is of this line of history.
     Lineage(Lineage),
-    /// The process is to end: everything is stopped, and nothing starts any more.
+    /// The process is to end, or another one has taken its record: everything is stopped, and
+    /// nothing starts any more.
     Leave,
 }
 
@@ -136,6 +138,8 @@ pub struct Holder {
     /// The document as it was last read, and its version.
     document: Option<(AssignmentVersion, Option<Assignment>)>,
     is_reading: bool,
+    /// Is the answer to that reading worth nothing, because the lineage changed meanwhile?
+    is_outdated: bool,
     /// No reading before this moment.
     held_until: Moment,
     /// The version of the document of this session that is in effect.
@@ -159,6 +163,7 @@ impl Holder {
             wanted: None,
             document: None,
             is_reading: false,
+            is_outdated: false,
             held_until: Moment::default(),
             applied: AssignmentVersion::default(),
             runs: BTreeMap::new(),
@@ -199,6 +204,7 @@ impl Holder {
             Input::View(version) => self.wanted = version.or(self.wanted),
             Input::Read { slot, found } => self.take_reading(now, slot, found, &mut actions),
             Input::Unread { slot: _ } => {
+                self.is_outdated = false;
                 if std::mem::take(&mut self.is_reading) {
                     self.held_until = now + PAUSE;
                 }
@@ -239,7 +245,9 @@ impl Holder {
     /// have seen one that was: its silence counts from then.
     fn session_until(&self) -> Option<Moment> {
         match self.is_open {
+            true if planted!(KeptBeyondWindow) => None,
             true => Some(self.window.soft),
+            false if planted!(SessionOpenedLate) => None,
             false => self.reported_at.map(|reported| self.terms.window(reported).soft),
         }
     }
@@ -280,10 +288,11 @@ impl Holder {
 
     fn take_lineage(&mut self, now: Moment, lineage: Lineage, actions: &mut Vec<Action>) {
         let known = self.lineage.replace(lineage);
-        if known.is_some_and(|known| known != lineage) {
+        if known.is_some_and(|known| known != lineage) && !planted!(LineageKeepsSession) {
             self.end_session(actions);
             // The versions of another line of history mean nothing.
             self.document = None;
+            self.is_outdated = self.is_reading;
             self.held_until = now;
         }
     }
@@ -295,14 +304,15 @@ impl Holder {
         found: Option<(u64, Assignment)>,
         actions: &mut Vec<Action>,
     ) {
-        if !std::mem::take(&mut self.is_reading) {
+        let is_outdated = std::mem::take(&mut self.is_outdated);
+        if !std::mem::take(&mut self.is_reading) || is_outdated {
             return;
         }
         let (version, content) = found.map_or((0, None), |(version, it)| (version, Some(it)));
         let version = AssignmentVersion { slot, version };
         let known = self.document.as_ref().map(|(known, _)| *known);
         let is_older = known.is_some_and(|known| known.slot == slot && version < known);
-        if !is_older {
+        if !is_older || planted!(StaleDocumentTaken) {
             self.document = Some((version, content));
             self.apply(now, actions);
         }
@@ -315,7 +325,9 @@ impl Holder {
     fn assignment(&self) -> Option<(AssignmentVersion, &Assignment)> {
         let (version, content) = self.document.as_ref()?;
         let is_mine = |it: &&Assignment| {
-            it.boot == self.boot && it.session == self.session && Some(it.lineage) == self.lineage
+            it.boot == self.boot
+                && (it.session == self.session || planted!(SessionOutlived))
+                && Some(it.lineage) == self.lineage
         };
         content.as_ref().filter(is_mine).map(|it| (*version, it))
     }
@@ -335,7 +347,8 @@ impl Holder {
             }
         }
         for (partition, token) in held {
-            if !self.runs.contains_key(&partition) {
+            let known = self.runs.get(&partition).map(|run| run.token);
+            if known.is_none() || (planted!(StartsBeforeStopped) && known != Some(token)) {
                 self.start(partition, token, actions);
             }
         }

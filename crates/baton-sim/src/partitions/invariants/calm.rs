@@ -61,8 +61,8 @@ mod tests {
                 numbers.iter().map(run).collect::<Vec<_>>()
             };
             let running = (1..).map(BootId).zip(running.iter().map(runs)).collect();
-            let (lists, since, now) = ([list.clone()], TrueTime::default(), TrueTime::default());
-            check(&Fact::Calm(&CalmState { lists: &lists, running, since, now }))
+            let (lists, now) = ([list.clone()], TrueTime::default());
+            check(&Fact::Calm(&CalmState { lists: &lists, running, now }))
         };
         assert!(look(&[&[0, 1], &[2]]).is_ok());
         assert!(look(&[&[0, 1], &[]]).is_err(), "2 does not run");

@@ -32,8 +32,8 @@ impl World {
         self.after(next, Event::Disturb);
         let machine = self.rng.below(self.machines.len() as u64) as usize;
         let Some(boot) = self.machines[machine].boot else { return };
-        let ways = [Fault::Crash, Fault::Pause, Fault::Leave, Fault::Drain];
-        let way = ways[self.rng.below(4) as usize];
+        let ways = [Fault::Crash, Fault::Pause, Fault::Leave, Fault::Drain, Fault::OneWay];
+        let way = ways[self.rng.below(5) as usize];
         if !self.draws(way) {
             return;
         }
@@ -42,6 +42,12 @@ impl World {
             Fault::Crash => self.crash(machine, boot),
             Fault::Pause => self.pause(machine, boot),
             Fault::Leave => self.leaves_now(boot),
+            Fault::OneWay => {
+                let until = self.now + self.about(self.plan.lease.ttl * 3);
+                if let Some(process) = self.processes.get_mut(&boot) {
+                    process.deaf_until = until;
+                }
+            }
             _ => {
                 if let Some(process) = self.processes.get_mut(&boot) {
                     process.is_draining = true;
@@ -74,7 +80,10 @@ impl World {
     fn pause(&mut self, machine: usize, boot: BootId) {
         let Some(process) = self.processes.get_mut(&boot) else { return };
         process.is_asleep = true;
-        let lasts = self.rng.span(self.plan.lease.ttl / 10, self.plan.lease.ttl * 4);
+        // Some of them last about as long as a window.
+        let ttl = self.plan.lease.ttl;
+        let (least, most) = if self.rng.one_in(2) { (6, 10) } else { (1, 40) };
+        let lasts = self.rng.span(ttl * least / 10, ttl * most / 10);
         self.after(lasts, Event::WakeProcess(boot));
         if self.rng.one_in(3) && self.plan.has(Fault::Usurped) {
             // The machine is thought dead: another process begins under its id.
@@ -87,9 +96,12 @@ impl World {
 
     /// Everything is given up at once, and the process ends when it has stopped.
     pub(super) fn leaves_now(&mut self, boot: BootId) {
-        let Some(process) = self.processes.get_mut(&boot).filter(|it| !it.is_dead) else { return };
-        process.is_draining = true;
-        process.is_leaving = true;
+        let Some(process) =
+            self.processes.get_mut(&boot).filter(|it| !it.is_dead && !it.is_leaving)
+        else {
+            return;
+        };
+        (process.is_draining, process.is_leaving) = (true, true);
         self.deliver(boot, process::Delivery::Input(Input::Leave));
         self.send_beat(boot);
     }

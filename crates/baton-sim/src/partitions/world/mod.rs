@@ -262,6 +262,7 @@ impl World {
         self.line(|| "calm".to_owned());
         self.store.is_away = false;
         self.is_frozen = false;
+        self.processes.values_mut().for_each(|process| process.deaf_until = self.now);
         for machine in 0..self.machines.len() {
             match self.machines[machine].boot {
                 Some(boot) => self.wake_process(boot),
@@ -283,7 +284,6 @@ impl World {
             self.lists.iter().filter(|it| it.status == TaskListStatus::Active).cloned().collect();
         let running = self.processes.iter().filter(|(_, it)| !it.is_dead);
         let running = running.map(|(boot, process)| (*boot, process.running())).collect();
-        let since = self.calm_since.unwrap_or_default();
-        self.fact(&Fact::Calm(&CalmState { lists: &lists, running, since, now: self.now }));
+        self.fact(&Fact::Calm(&CalmState { lists: &lists, running, now: self.now }));
     }
 }

@@ -75,7 +75,11 @@ pub struct Process {
     numbers: u64,
     /// Which process it found under its id, at which count, and since when.
     found: Option<(BootId, u64, TrueTime)>,
+    /// Was a beat of it ever known to be written?
+    is_registered: bool,
     replaces: Option<BootId>,
+    /// No reply of the store reaches it before this moment.
+    pub deaf_until: TrueTime,
     deferred: Vec<Delivery>,
 }
 
@@ -130,7 +134,9 @@ impl World {
             ticks: 0,
             numbers: 0,
             found: None,
+            is_registered: false,
             replaces: None,
+            deaf_until: TrueTime::default(),
             deferred: Vec::new(),
         };
         self.line(|| format!("{boot:?} begins as {}", process.id));
@@ -274,14 +280,20 @@ impl World {
         self.end_if_idle(boot);
     }
 
-    /// Another process goes by this id. It is replaced once it stood still for two beats.
+    /// Another process goes by this id. It is replaced once it stood still for two beats; but a
+    /// process that was registered has been superseded, and ends. Its record does not come back.
     fn found_under_id(&mut self, boot: BootId, registration: &Registration) {
         let two_beats = self.plan.beat() * 2;
         let Some(process) = self.processes.get_mut(&boot) else { return };
         let Registration::TakenBy { boot: other, beat } = *registration else {
+            process.is_registered = true;
             process.replaces = None;
             return;
         };
+        if process.is_registered {
+            self.faults.count(Fault::Superseded);
+            return self.leaves_now(boot);
+        }
         match process.found {
             Some((known, count, since)) if (known, count) == (other, beat) => {
                 if self.now.since(since) >= two_beats {

@@ -87,11 +87,19 @@ impl Content {
 
 impl World {
     pub(super) fn send(&mut self, sender: Sender, content: Content) {
-        let fate = self.draw_fate();
+        let mut fate = self.draw_fate();
+        let is_large = matches!(content, Content::Members) && fate == Fate::Arrives;
+        if is_large && self.rng.one_in(4) && self.draws(Fault::SlowReply) {
+            fate = Fate::SlowReply;
+        }
+        let is_write = matches!(content, Content::Write { .. }) && fate == Fate::Arrives;
+        if is_write && self.rng.one_in(8) && self.draws(Fault::SlowRequest) {
+            fate = Fate::Slow;
+        }
         let way = self.way();
         let (unanswered, failed) = (content.unanswered(), content.failed());
         let message = Message { sender, content, fate };
-        let timeout = self.plan.request_timeout();
+        let timeout = self.timeout(&message.content);
         match fate {
             Fate::Fails => return self.answer_after(way, sender, failed),
             Fate::Lost => {}
@@ -109,6 +117,12 @@ impl World {
             _ => self.after(way, Event::AtStore(Box::new(message))),
         }
         self.answer_after(timeout, sender, unanswered);
+    }
+
+    /// The records of all processes may take longer.
+    fn timeout(&self, content: &Content) -> Duration {
+        let timeout = self.plan.request_timeout();
+        if matches!(content, Content::Members) { timeout * 4 } else { timeout }
     }
 
     fn way(&mut self) -> Duration {
@@ -135,6 +149,7 @@ impl World {
             return;
         }
         let Message { sender, content, fate } = message;
+        let timeout = self.timeout(&content);
         let answer = self.carry_out(content);
         if let (Answer::Found(Some(_)) | Answer::Written(_), Sender::Term(epoch, _)) =
             (&answer, sender)
@@ -143,9 +158,14 @@ impl World {
             let lineage = term::Delivery::Lineage(self.store.lineage);
             self.after(Duration::ZERO, Event::ToTerm(epoch, lineage));
         }
+        let is_deaf = |boot: BootId| {
+            let process = self.processes.get(&boot);
+            process.is_some_and(|process| self.now < process.deaf_until)
+        };
         let way = match fate {
             Fate::LosesReply => return,
-            Fate::SlowReply => self.rng.span(Duration::ZERO, self.plan.request_timeout()),
+            _ if matches!(sender, Sender::Process(boot, _) if is_deaf(boot)) => return,
+            Fate::SlowReply => self.rng.span(Duration::ZERO, timeout),
             _ => self.way(),
         };
         self.answer_after(way, sender, answer);
@@ -163,11 +183,10 @@ impl World {
                 Answer::Left
             }
             Content::ReadOne { slot } => {
-                let lags = self.rng.one_in(4) && self.draws(Fault::StaleRead);
-                let found = match lags {
-                    true => self.store.read_stale(slot),
-                    false => self.store.read(&[slot]).remove(0),
-                };
+                let lags = self.rng.one_in(3) && self.draws(Fault::StaleRead);
+                let behind = if lags { self.rng.between(1, 4) as usize } else { 0 };
+                let stale = self.store.read_stale(slot, behind);
+                let found = stale.or_else(|| self.store.read(&[slot]).remove(0));
                 Answer::One { slot, found: Some(found) }
             }
             Content::Read { slots } => Answer::Found(Some(self.store.read(&slots))),

@@ -209,7 +209,7 @@ impl World {
         self.send(Sender::Term(epoch, request), Content::Publish { version, assignments });
     }
 
-    /// Reads the records once a beat.
+    /// Reads the records about twice a beat.
     pub(super) fn look(&mut self, epoch: Epoch) {
         let Some(term) = self.terms.get_mut(&epoch).filter(|it| !it.is_dead) else { return };
         term.looks += 1;
@@ -221,7 +221,7 @@ impl World {
             self.send(Sender::Term(epoch, request), Content::Members);
         }
         self.publish(epoch);
-        let next = self.about(self.plan.beat());
+        let next = self.about(self.plan.beat() / 2);
         self.after(next, again);
     }
 }
