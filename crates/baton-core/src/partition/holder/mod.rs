@@ -24,6 +24,7 @@
 //!
 //! [`handle`]: Holder::handle
 
+mod deadlines;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -78,6 +79,11 @@ pub enum Input {
     },
     /// The store's data is of this line of history.
     Lineage(Lineage),
+    /// Time passed that the local clock did not count: the machine stood still with its clock.
+    ClockLeapt {
+        /// How much.
+        by: Duration,
+    },
     /// The process is to end, or another one has taken its record: everything is stopped, and
     /// nothing starts any more.
     Leave,
@@ -152,11 +158,16 @@ pub struct Holder {
 impl Holder {
     /// The holder of a process that has just started.
     pub fn new(boot: BootId, terms: LeaseTerms) -> Self {
+        Self::after_session(boot, terms, 0)
+    }
+
+    /// The holder that follows another one of the same process, whose last session was this one.
+    pub fn after_session(boot: BootId, terms: LeaseTerms, session: u64) -> Self {
         Self {
             boot,
             terms,
             lineage: None,
-            session: 1,
+            session: session + 1,
             reported_at: None,
             is_open: false,
             window: Window::CLOSED,
@@ -177,6 +188,11 @@ impl Holder {
     pub fn is_owned(&self, partition: &Partition, token: Token, now: Moment) -> bool {
         let run = self.runs.get(partition).filter(|run| run.token == token && !run.is_cut_off);
         run.is_some() && self.window.is_open(now)
+    }
+
+    /// The session, which the next holder of this process must not have again.
+    pub fn session(&self) -> u64 {
+        self.session
     }
 
     /// Until when the work of partitions may act, unless another beat is written.
@@ -218,6 +234,7 @@ impl Holder {
                 }
             }
             Input::Lineage(lineage) => self.take_lineage(now, lineage, &mut actions),
+            Input::ClockLeapt { by } => self.date_back(now, by, &mut actions),
             Input::Leave if !self.is_leaving => {
                 self.is_leaving = true;
                 self.end_session(&mut actions);
@@ -239,51 +256,6 @@ impl Holder {
         let reads = !self.is_reading && self.is_behind();
         let reading = if reads { self.held_until.since(now) } else { IDLE };
         deadline.min(cut_off).min(reading)
-    }
-
-    /// The soft end of the session. While no beat of it is known to be written, the coordinator may
-    /// have seen one that was: its silence counts from then.
-    fn session_until(&self) -> Option<Moment> {
-        match self.is_open {
-            true if planted!(KeptBeyondWindow) => None,
-            true => Some(self.window.soft),
-            false if planted!(SessionOpenedLate) => None,
-            false => self.reported_at.map(|reported| self.terms.window(reported).soft),
-        }
-    }
-
-    /// Before anything else: what is over is over, whatever comes in.
-    fn mind_deadlines(&mut self, now: Moment, actions: &mut Vec<Action>) {
-        if self.session_until().is_some_and(|until| now >= until) {
-            self.end_session(actions);
-        }
-        if !self.window.is_open(now) {
-            self.runs.values_mut().for_each(|run| run.is_cut_off = true);
-        }
-    }
-
-    /// Drops all tokens. The next session has none until the coordinator gives some.
-    fn end_session(&mut self, actions: &mut Vec<Action>) {
-        self.session += 1;
-        self.reported_at = None;
-        self.is_open = false;
-        self.applied = AssignmentVersion::default();
-        for (partition, run) in &mut self.runs {
-            if !std::mem::replace(&mut run.is_stopping, true) {
-                actions.push(Action::Stop { partition: partition.clone(), token: run.token });
-            }
-        }
-    }
-
-    fn extend_window(&mut self, now: Moment, sent: Moment, actions: &mut Vec<Action>) {
-        let window = self.terms.window(sent);
-        if window.hard > self.window.hard {
-            self.window = window;
-        }
-        if !self.is_open && self.reported_at.is_some() && self.window.may_start(now) {
-            self.is_open = true;
-            self.apply(now, actions);
-        }
     }
 
     fn take_lineage(&mut self, now: Moment, lineage: Lineage, actions: &mut Vec<Action>) {
