@@ -8,9 +8,9 @@
 //!                 └─── what was read is the truth ◄── read ◄── changed, or Conflict
 //! ```
 //!
-//! A write without an answer may still reach the store. So nothing else is decided until it is known
-//! what became of it: either the documents have moved, or the same write is made again. Of two equal
-//! writes over the same versions only one can take place.
+//! A write without an answer may still reach the store. So nothing else is decided until it is
+//! known what became of it: either the documents have moved, or the same write is made again. Of
+//! two equal writes over the same versions only one can take place.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
