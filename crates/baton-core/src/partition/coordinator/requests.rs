@@ -126,7 +126,7 @@ impl Coordinator {
             return;
         }
         if !self.requests.is_loaded {
-            return self.load(now, found, actions);
+            return self.load(now, &found, actions);
         }
         let Some(batch) = &mut self.requests.batch else { return };
         let versions = found.iter().map(|it| it.as_ref().map_or(0, |(version, _)| *version));
@@ -156,10 +156,10 @@ impl Coordinator {
     fn load(
         &mut self,
         now: Moment,
-        found: Vec<Option<(u64, Assignment)>>,
+        found: &[Option<(u64, Assignment)>],
         actions: &mut Vec<Action>,
     ) {
-        let present = (self.requests.loaded..).zip(&found).filter_map(|(slot, found)| {
+        let present = (self.requests.loaded..).zip(found).filter_map(|(slot, found)| {
             let (version, content) = found.clone()?;
             Some((version, DocumentWrite { slot, over: 0, content }))
         });
