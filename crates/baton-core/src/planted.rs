@@ -178,7 +178,7 @@ mod active {
             MoveInMemory: "a partition leaves its owner's document when its release is requested",
             OtherBootAcknowledges: "another process of the node can acknowledge a release",
             CancelKeepsToken: "a release that is cancelled keeps its token",
-            SilenceJudgedAtReceipt: "silence is judged when a reading arrives, not when it was sent",
+            SilenceJudgedAtReceipt: "silence is judged by when a reading arrives",
             AbsenceIsRelease: "a process whose record is gone, or another's, has released all",
             UnknownBatchForgotten: "a write of documents without an answer counts as not made",
             LineageTrusted: "partitions are given away at once after the store's data went back",

@@ -1,6 +1,7 @@
-//! D1: the same seed gives the same trace, byte for byte, in either world.
+//! D1: the same seed gives the same trace, byte for byte, in each world.
 
 use crate::campaign::run_plan;
+use crate::partitions;
 use crate::plan::Plan;
 use crate::schedules;
 use crate::trace::Trace;
@@ -8,13 +9,18 @@ use crate::trace::Trace;
 use super::CommandError;
 use super::print::print_line;
 
-/// Runs seeds of both worlds twice and compares.
+/// Runs seeds of all worlds twice and compares.
 pub fn run(seeds: u64) -> Result<(), CommandError> {
     let election = |seed| run_plan(Plan::draw(seed), Trace::on()).trace;
     let of_schedules = |seed| schedules::run_plan(schedules::Plan::draw(seed), Trace::on()).trace;
-    let one = compare("elections", seeds, &election);
-    let other = compare("schedules", seeds, &of_schedules);
-    if one && other { Ok(()) } else { Err(CommandError::Broken) }
+    let of_partitions =
+        |seed| partitions::run_plan(partitions::Plan::draw(seed), Trace::on()).trace;
+    let all = [
+        compare("elections", seeds, &election),
+        compare("schedules", seeds, &of_schedules),
+        compare("partitions", seeds, &of_partitions),
+    ];
+    if all.contains(&false) { Err(CommandError::Broken) } else { Ok(()) }
 }
 
 fn compare(world: &str, seeds: u64, run: &dyn Fn(u64) -> String) -> bool {

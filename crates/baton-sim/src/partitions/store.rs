@@ -60,7 +60,7 @@ impl Store {
     /// A document as a copy that lags behind shows it, by this many writes at most.
     pub fn read_stale(&self, slot: u32, behind: usize) -> Option<(u64, Assignment)> {
         let replaced = self.replaced.get(&slot).filter(|_| behind > 0)?;
-        replaced.iter().rev().take(behind).last().cloned()
+        replaced.get(replaced.len().saturating_sub(behind)).cloned()
     }
 
     /// Writes all of these documents or none.

@@ -9,8 +9,8 @@
 //! A record that shows a beat count was written before its reading was received. If a reading that
 //! is *sent* a whole span after that still shows it, no later beat was written until then, and the
 //! window that the beat opened is closed. A later beat opens a new session, to which nothing was
-//! given. Judged at the receipt of the later reading this would be wrong: a beat may be written after
-//! the records were read and before they arrive.
+//! given. Judged at the receipt of the later reading this would be wrong: a beat may be written
+//! after the records were read and before they arrive.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

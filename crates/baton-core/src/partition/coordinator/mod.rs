@@ -21,8 +21,8 @@
 //! several documents, the one with the highest token counts.
 //!
 //! The documents are authoritative for who may own a partition, the processes for what they run.
-//! Silence is judged by this process's own clock alone. A coordinator lives for one term: it is made
-//! after the grant of its epoch, so that no write of an earlier term can follow what it reads.
+//! Silence is judged by this process's own clock alone. A coordinator lives for one term: it is
+//! made after the grant of its epoch, so that no write of an earlier term can follow what it reads.
 //!
 //! [`handle`]: Coordinator::handle
 

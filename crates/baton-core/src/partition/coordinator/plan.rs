@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::members::Process;
 use super::slots::Slot;
 use super::table::{Entry, Standing};
 use super::targets::{Destination, Targets};
@@ -192,7 +193,7 @@ impl Coordinator {
     fn taken_slots(&self) -> Vec<bool> {
         let is_live = |slot: &Slot| {
             let process = self.members.get(slot.boot);
-            let is_live = process.is_some_and(|process| process.is_live());
+            let is_live = process.is_some_and(Process::is_live);
             is_live || (!self.members.is_over(slot) && !planted!(SlotUsedEarly))
         };
         let mut taken = vec![false; self.slots.len()];

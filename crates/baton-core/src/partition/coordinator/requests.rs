@@ -8,9 +8,9 @@
 //!                 └─── what was read is the truth ◄── read ◄── changed, or Conflict
 //! ```
 //!
-//! A write without an answer may still reach the store. So nothing else is decided until it is known
-//! what became of it: either the documents have moved, or the same write is made again. Of two equal
-//! writes over the same versions only one can take place.
+//! A write without an answer may still reach the store. So nothing else is decided until it is
+//! known what became of it: either the documents have moved, or the same write is made again. Of
+//! two equal writes over the same versions only one can take place.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl Coordinator {
             return;
         }
         if !self.requests.is_loaded {
-            return self.load(now, found, actions);
+            return self.load(now, &found, actions);
         }
         let Some(batch) = &mut self.requests.batch else { return };
         let versions = found.iter().map(|it| it.as_ref().map_or(0, |(version, _)| *version));
@@ -156,10 +156,10 @@ impl Coordinator {
     fn load(
         &mut self,
         now: Moment,
-        found: Vec<Option<(u64, Assignment)>>,
+        found: &[Option<(u64, Assignment)>],
         actions: &mut Vec<Action>,
     ) {
-        let present = (self.requests.loaded..).zip(&found).filter_map(|(slot, found)| {
+        let present = (self.requests.loaded..).zip(found).filter_map(|(slot, found)| {
             let (version, content) = found.clone()?;
             Some((version, DocumentWrite { slot, over: 0, content }))
         });

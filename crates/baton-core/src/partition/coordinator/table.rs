@@ -90,7 +90,10 @@ impl Table {
         if entries.len() <= at {
             entries.resize(at + 1, None);
         }
-        let is_newer = |known: Entry| (known.token < entry.token) != planted!(OlderTokenCounts);
+        let is_newer = |known: Entry| match planted!(OlderTokenCounts) {
+            true => known.token > entry.token,
+            false => known.token < entry.token,
+        };
         if entries[at].is_none_or(is_newer) {
             entries[at] = Some(entry);
         }

@@ -14,13 +14,13 @@
 //!
 //! A partition is run only while three things hold: the window is open, which only beats that are
 //! known to be *written* keep open; the document is for this process, its session and the lineage;
-//! and it lists the partition under `hold`. When the window closes, the session ends with it: all is
-//! stopped, and what the documents gave in that session is void for ever. The report of the next
+//! and it lists the partition under `hold`. When the window closes, the session ends with it: all
+//! is stopped, and what the documents gave in that session is void for ever. The report of the next
 //! session tells the coordinator so, and it gives new tokens.
 //!
 //! The process is authoritative for what it runs. The session is what makes its silence final:
-//! whatever the coordinator gave a session that it holds for silent, the process has dropped or will
-//! not take up, however late it reads the document.
+//! whatever the coordinator gave a session that it holds for silent, the process has dropped or
+//! will not take up, however late it reads the document.
 //!
 //! [`handle`]: Holder::handle
 

@@ -17,10 +17,8 @@ pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
                     return Err(format!("{boot:?} starts {partition} while {other:?} runs it"));
                 }
             }
-            Fact::Ended { boot, partition } => {
-                if running.get(*partition) == Some(boot) {
-                    running.remove(*partition);
-                }
+            Fact::Ended { boot, partition } if running.get(*partition) == Some(boot) => {
+                running.remove(*partition);
             }
             _ => {}
         }

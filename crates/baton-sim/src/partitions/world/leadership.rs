@@ -68,7 +68,7 @@ impl World {
                 term.is_asleep = true;
                 self.after(wakes, Event::WakeTerm(epoch));
             }
-            // Its requests stay on their way, and it goes on asking until it learns that it is over.
+            // Its requests stay on their way, and it goes on until it learns that it is over.
             _ => {}
         }
         let next = self.rng.span(Duration::from_millis(1), self.plan.lease.ttl);
