@@ -76,7 +76,8 @@ pub use baton_drivers::sweep;
 pub use baton_drivers::{OpenError, StaleEpoch, client_url, open, open_to_read};
 pub use baton_store::sweep::{Sweep, SweepError, Swept};
 pub use baton_store::{
-    Document, Precondition, Prune, PruneOutcome, Store, StoreError, WriteOutcome,
+    BatchOutcome, Document, DocumentWrite, Precondition, Prune, PruneOutcome, Store, StoreError,
+    WriteOutcome,
 };
 #[cfg(feature = "otel")]
 pub use opentelemetry_sdk;
