@@ -46,7 +46,7 @@ pub fn measure(report: &mut Report) -> Result<(), BenchError> {
         report.measured(&row, "us", &searches, &[Bar::max(SEARCH_US)]);
         let found = searches.len() as u64;
         let check = format!("next: {name}, runs found");
-        report.must(&check, found == MOMENTS, found.to_string(), &MOMENTS.to_string());
+        report.must(&check, found == MOMENTS, found.to_string(), MOMENTS.to_string());
     }
     Ok(())
 }
