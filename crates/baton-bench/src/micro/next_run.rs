@@ -50,7 +50,7 @@ pub fn measure(report: &mut Report) -> Result<(), BenchError> {
         let row = format!("next: {name}");
         report.measured(&row, "us", &searches, &[Bar::max(SEARCH_US)]);
     }
-    report.must("next runs found", found == wanted, found.to_string(), &wanted.to_string());
+    report.must("next runs found", found == wanted, found.to_string(), wanted.to_string());
     Ok(())
 }
 
