@@ -118,14 +118,15 @@ pub enum WriteOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum InvalidBatch {
     #[error(
-        "a call names {count} documents, and at most {DOCUMENTS_MAX} are allowed; make several calls"
+        "a call names {count} documents, and at most {DOCUMENTS_MAX} are allowed; make several \
+         calls"
     )]
     TooMany { count: usize },
     #[error("a call names document {name:?} twice; name each document once")]
     Twice { name: String },
     #[error(
-        "document {name:?} has {bytes} bytes, and at most {DOCUMENT_BYTES_MAX} are allowed; keep it \
-         elsewhere and its name here"
+        "document {name:?} has {bytes} bytes, and at most {DOCUMENT_BYTES_MAX} are allowed; keep \
+         it elsewhere and its name here"
     )]
     TooLarge { name: String, bytes: usize },
     #[error(
