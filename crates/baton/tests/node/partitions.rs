@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use baton::partitions::{
-    OwnedPartition, Partition, TaskList, TaskListChange, TaskListId, TaskListStatus, Token,
-    partition_task,
+    OwnedPartition, Partition, PartitionRouter, TaskList, TaskListChange, TaskListId,
+    TaskListStatus, Token, partition_task,
 };
 use baton::{BuildError, Node, NodeBuilder, Store};
 use baton_store::clock::{Clock, SystemClock};
@@ -264,4 +264,40 @@ async fn a_single_instance_owns_everything() {
     alone.leave().await;
     assert_eq!(watch.counts(&["a"]), [0]);
     watch.assert_clean();
+}
+
+#[tokio::test]
+async fn any_process_may_ask_who_owns_what_and_watch_it() {
+    let (store, watch) = (store(), Watch::default());
+    let node = start(&store, "a", &watch);
+    until("all on one node", || watch.counts(&["a"]) == [12]).await;
+    let namespace = node.namespace().clone();
+    let router = PartitionRouter::new(store.clone(), namespace, quick().request_timeout);
+    let mut seen = router.watch();
+    let map = router.refresh().await.expect("the store answers");
+    assert!(seen.has_changed().expect("the router is there"));
+    seen.mark_unchanged();
+    let third = Partition { list: orders(12).id, number: 3 };
+    let owner = map.owner(&third).expect("it has one").clone();
+    assert_eq!((owner.node, owner.boot), (node.id().clone(), node.boot()));
+    assert_eq!((map.iter().count(), owner.is_releasing), (12, false));
+    let token = watch.ledger().works[&third].1;
+    assert_eq!(owner.token, token);
+    router.refresh().await.expect("the store answers");
+    assert!(!seen.has_changed().expect("the router is there"), "nothing is new");
+
+    let _second = start(&store, "b", &watch);
+    until("halves", || watch.counts(&["a", "b"]) == [6, 6]).await;
+    let halves = async {
+        loop {
+            let map = router.refresh().await.expect("the store answers");
+            let of = |name: &str| map.iter().filter(|(_, it)| it.node.as_str() == name).count();
+            if (of("a"), of("b")) == (6, 6) {
+                return;
+            }
+            SystemClock.sleep(quick().heartbeat_interval).await;
+        }
+    };
+    soon("the map to say so", halves).await;
+    assert!(seen.has_changed().expect("the router is there"));
 }
