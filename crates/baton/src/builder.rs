@@ -27,7 +27,7 @@ use crate::observe::NodeCounts;
 use crate::observe::http::Endpoint;
 #[cfg(feature = "otel")]
 use crate::observe::otel::Telemetry;
-use crate::partitions::{self, MoveSettings, PartitionHandler, PartitionSetup, TaskList};
+use crate::partitions::{self, PartitionSetup};
 use crate::plugin::{Plugin, PluginSet};
 use crate::plugins::schedules::{self, Jobs, ScheduledJob};
 use crate::random;
@@ -59,7 +59,7 @@ pub struct NodeBuilder {
     services: Vec<Arc<dyn Service>>,
     jobs: Vec<ScheduledJob>,
     schedule_store: Option<Arc<dyn Store>>,
-    partitions: PartitionSetup,
+    pub(crate) partitions: PartitionSetup,
     runtime: Option<tokio::runtime::Handle>,
     abort_on_overrun: bool,
     #[cfg(feature = "http")]
@@ -191,34 +191,6 @@ impl NodeBuilder {
     /// do not share a connection.
     pub fn schedule_store(mut self, store: Arc<dyn Store>) -> Self {
         self.schedule_store = Some(store);
-        self
-    }
-
-    /// What this node does with the partitions that it is given. Without this it owns none.
-    pub fn partitions(mut self, handler: impl PartitionHandler) -> Self {
-        self.partitions.handler = Some(Arc::new(handler));
-        self
-    }
-
-    /// Declares a task list, whose partitions are spread over the nodes that take partitions. The
-    /// lists that the leader's service declares are applied, and those that it declares no longer
-    /// are removed. Every node that may lead declares them, also one that owns no partitions. What
-    /// is wrong with a list is refused by [`build`](Self::build).
-    pub fn task_list(mut self, list: TaskList) -> Self {
-        self.partitions.lists.push(list);
-        self
-    }
-
-    /// How partitions are moved while this node leads.
-    pub fn partition_moves(mut self, moves: MoveSettings) -> Self {
-        self.partitions.moves = moves;
-        self
-    }
-
-    /// Another handle on the node's store for partitions, so that they and the beats do not share a
-    /// connection.
-    pub fn partition_store(mut self, store: Arc<dyn Store>) -> Self {
-        self.partitions.store = Some(store);
         self
     }
 

@@ -13,6 +13,7 @@
 //! that no beat waits behind them.
 
 mod alone;
+mod build;
 mod coordinate;
 mod documents;
 mod handler;
