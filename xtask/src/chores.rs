@@ -48,6 +48,12 @@ pub fn short_chaos() -> Command {
     Command::built("debug/baton-bench", short)
 }
 
+/// A short soak of partitions on a file and on a server, by the same program.
+pub fn short_soak() -> Command {
+    let short = "soak --store sqlite,redis --nodes 5 --lists 3 --seconds 10";
+    Command::built("debug/baton-bench", short)
+}
+
 /// Servers for the day.
 pub fn servers(arguments: &[String]) -> Command {
     Command::cargo("run --quiet -p baton-testbed --bin baton-servers --").args(arguments)

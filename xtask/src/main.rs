@@ -48,10 +48,10 @@ enum Task {
     /// Run every check that a submission must pass
     ///
     /// In order: formatting, tidy, clippy, each feature alone, macOS if Rust's library for it is
-    /// installed, documentation, the tests, the table of what conforms, a short chaos, a short
-    /// simulation of each world, the kept failing seeds and the planted bugs. Stops at the first
-    /// step that fails and prints the command that repeats it; otherwise the last line says how
-    /// long each step took.
+    /// installed, documentation, the tests, the table of what conforms, a short chaos, a short soak
+    /// of partitions, a short simulation of each world, the kept failing seeds and the planted
+    /// bugs. Stops at the first step that fails and prints the command that repeats it; otherwise
+    /// the last line says how long each step took.
     Test {
         /// Run the tests and the chaos beside this many busy loops, 1 to 64
         ///
@@ -93,11 +93,25 @@ enum Task {
         #[arg(long, value_name = "N", default_value = "50")]
         seeds: NonZeroU32,
     },
-    /// Simulate fresh seeds until the time is up
+    /// Simulate fresh seeds until the time is up, or let real nodes with partitions come and go
+    ///
+    /// `cargo xtask soak --partitions --help` lists the options of the second.
+    #[command(disable_help_flag = true)]
     Soak {
         /// How long to go on
-        #[arg(long, value_name = "M")]
-        minutes: NonZeroU32,
+        #[arg(long, value_name = "M", required_unless_present = "partitions")]
+        minutes: Option<NonZeroU32>,
+        /// Real processes in two clusters: is every partition owned by one node afterwards?
+        #[arg(long, conflicts_with = "minutes")]
+        partitions: bool,
+        /// Options of the soak of partitions
+        #[arg(
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "OPTIONS",
+            requires = "partitions"
+        )]
+        arguments: Vec<String>,
     },
     /// Measure what the protocol asks of the store
     Cost,
@@ -177,7 +191,10 @@ fn commands(task: &Task, root: &Path) -> Vec<Command> {
         Task::Conformance | Task::Matrix { .. } => Vec::new(),
         Task::Bugs { seeds } => chores::bugs(*seeds, root).into(),
         Task::Determinism { seeds } => simulator(format!("determinism --seeds {seeds}")),
-        Task::Soak { minutes } => simulator(format!("soak --minutes {minutes}")),
+        Task::Soak { minutes: Some(minutes), .. } => simulator(format!("soak --minutes {minutes}")),
+        Task::Soak { arguments, .. } => {
+            chores::bench(&[&["soak".to_owned()], &arguments[..]].concat()).into()
+        }
         Task::Cost => simulator("cost".to_owned()),
         Task::Exhaustive => simulator("exhaustive".to_owned()),
         Task::Servers { arguments } => vec![chores::servers(arguments)],
@@ -219,6 +236,8 @@ mod tests {
     fn soaking_needs_a_length_above_zero() {
         assert!(Cli::try_parse_from(["xtask", "soak"]).is_err());
         assert!(Cli::try_parse_from(["xtask", "soak", "--minutes", "0"]).is_err());
+        let both = ["xtask", "soak", "--minutes", "1", "--store", "redis"];
+        assert!(Cli::try_parse_from(both).is_err());
     }
 
     #[test]
@@ -251,6 +270,13 @@ mod tests {
         let cases = [
             ("determinism --seeds 3", vec![format!("{simulator} determinism --seeds 3")]),
             ("soak --minutes 5", vec![format!("{simulator} soak --minutes 5")]),
+            (
+                "soak --partitions --store redis --nodes 5",
+                vec![
+                    build.to_owned(),
+                    "target/release/baton-bench soak --store redis --nodes 5".to_owned(),
+                ],
+            ),
             ("cost", vec![format!("{simulator} cost")]),
             ("exhaustive", vec![format!("{simulator} exhaustive")]),
             ("servers up --install-only", vec![format!("{servers} up --install-only")]),

@@ -86,6 +86,7 @@ fn steps(loops: u32) -> Vec<Step> {
         step("tests", "cargo xtask suite", tests).beside(loops),
         step("conformance", "cargo xtask conformance", conformance::run),
         run("chaos", [chores::short_chaos()]).beside(loops),
+        run("partitions", [chores::short_soak()]).beside(loops),
         run("simulation", [chores::built_simulator("--seeds 1000")]),
         run("schedules", [chores::built_simulator("schedules --seeds 100")]),
         run("partitions", [chores::built_simulator("partitions --seeds 200")]),
@@ -156,6 +157,7 @@ mod tests {
             steps.iter().filter(ordinary).map(|step| step.repeat.as_str()).collect();
         let doc = "cargo doc --workspace --no-deps --document-private-items";
         let chaos = "chaos --store sqlite,redis --seconds 15 --failovers 3";
+        let soak = "soak --store sqlite,redis --nodes 5 --lists 3 --seconds 10";
         assert_eq!(
             repeats,
             [
@@ -167,6 +169,7 @@ mod tests {
                 "cargo xtask suite",
                 "cargo xtask conformance",
                 &format!("target/debug/baton-bench {chaos}"),
+                &format!("target/debug/baton-bench {soak}"),
                 "target/debug/baton-sim --seeds 1000",
                 "target/debug/baton-sim schedules --seeds 100",
                 "target/debug/baton-sim partitions --seeds 200",
@@ -183,7 +186,7 @@ mod tests {
         let steps = steps(2);
         let loaded: Vec<&str> =
             steps.iter().filter(|step| step.loops == 2).map(|step| step.name).collect();
-        assert_eq!(loaded, ["tests", "chaos"]);
+        assert_eq!(loaded, ["tests", "chaos", "partitions"]);
         let tests = steps.iter().find(|step| step.name == "tests").map(|step| step.repeat.as_str());
         let repeat = "cargo xtask suite # beside 2 busy loops";
         assert_eq!(tests, Some(repeat));

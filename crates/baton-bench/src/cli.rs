@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failover::Arm;
 use crate::fixture::{StoreChoice, StoreKind};
+use crate::partitions::options::{Owner, Rebalance, Soak};
 
 /// Measures baton with real processes, and judges what it measured.
 ///
@@ -66,6 +67,9 @@ pub enum Subprocess {
     /// Adds to a counter as fast as it can
     #[command(hide = true)]
     Adder(Adder),
+    /// Owns partitions, and notes what it does
+    #[command(hide = true)]
+    Owner(Owner),
 }
 
 /// The benches.
@@ -83,6 +87,10 @@ pub enum Bench {
     LostUpdates(LostUpdates),
     /// Processes, connections and server struck at random: does one write at a time?
     Chaos(Chaos),
+    /// How long partitions have no owner when nodes die, drain, leave and join
+    Rebalance(Rebalance),
+    /// Nodes join and leave for a while: is every partition owned by one node afterwards?
+    Soak(Soak),
     /// The store is gone for a while: do all nodes come back, and how soon?
     Outage(Outage),
     /// What single calls cost, and what waiting costs
@@ -285,6 +293,9 @@ pub struct Chaos {
     /// The stores, all of them side by side
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
     pub store: Vec<StoreChoice>,
+    /// Strike processes that own partitions, and look for two owners at once
+    #[arg(long)]
+    pub partitions: bool,
     /// How long to strike, in minutes
     #[arg(long, default_value = "2", value_parser = clap::value_parser!(u32).range(1..))]
     pub minutes: u32,

@@ -8,6 +8,7 @@
 //!      └──► cron/       schedules of every second: missed, doubled, late?
 //!      └──► lost_updates/  does the fence keep a shared number right?
 //!      └──► chaos/      the same to connections and servers too, on every store
+//!      └──► partitions/  how fast they move; two owners at once?
 //!      └──► outage/     the store is gone for two minutes
 //!      └──► allocation/  who should own each partition, beside how others do it
 //!      └──► micro/      single calls, single requests; idle nodes
@@ -32,6 +33,7 @@ mod log_reader;
 mod lost_updates;
 mod micro;
 mod outage;
+mod partitions;
 mod peers;
 mod percentiles;
 mod plugins;
@@ -102,6 +104,7 @@ fn run_subprocess(subprocess: &Subprocess) -> Result<(), BenchError> {
             Subprocess::Member(options) => failover::take_part(options).await,
             Subprocess::Worker(options) => lost_updates::work(options).await,
             Subprocess::Adder(options) => plugins::add(options).await,
+            Subprocess::Owner(options) => partitions::own(options).await,
         }
     })
 }
@@ -119,7 +122,12 @@ async fn measure(bench: &Bench, bars: bool, sandbox: &Arc<Sandbox>) -> Result<Re
         Bench::Plugins(options) => plugins::run(sandbox, options, bars).await,
         Bench::Cron(options) => cron::run(sandbox, options, bars).await,
         Bench::LostUpdates(options) => lost_updates::run(sandbox, options, bars).await,
+        Bench::Chaos(options) if options.partitions => {
+            partitions::chaos(sandbox, options, bars).await
+        }
         Bench::Chaos(options) => chaos::run(sandbox, options, bars).await,
+        Bench::Rebalance(options) => partitions::rebalance(sandbox, options, bars).await,
+        Bench::Soak(options) => partitions::soak(sandbox, options, bars).await,
         Bench::Outage(options) => outage::run(sandbox, options, bars).await,
         Bench::Micro => micro::run(sandbox, bars).await,
         Bench::Idle(options) => micro::idle(sandbox, options, bars).await,

@@ -113,6 +113,11 @@ impl Core {
                 true => self.partitions.written_at(),
                 false => Some(Moment::NEVER),
             },
+            clock_leapt: self.partitions.clock_leapt(),
+            written_report: match self.settings.enabled {
+                true => self.partitions.written_report(),
+                false => self.partitions.report(),
+            },
             view: self.view.clone(),
             breaker: self.in_flight.breaker.status(),
             leads_until: match self.settings.enabled {

@@ -8,6 +8,7 @@ use crate::guard::breaker::BreakerStatus;
 use crate::guard::fence::EpochFence;
 use crate::ids::{Lineage, NodeId};
 use crate::metrics::{LeaderlessTime, Metrics, MetricsReport};
+use crate::partition::PartitionReport;
 use crate::protocol::View;
 use crate::time::Moment;
 
@@ -26,6 +27,10 @@ pub struct Snapshot {
     /// When the last beat was sent that is known to have written what this node says of its
     /// partitions. Beats that may wait, and looks, write nothing.
     pub written_at: Option<Moment>,
+    /// How much time passed that the local clock did not count, since this node takes partitions.
+    pub clock_leapt: Duration,
+    /// What this node says of its partitions, as the store has it.
+    pub written_report: Option<Arc<PartitionReport>>,
     /// The last view.
     pub view: Option<Arc<View>>,
     /// The state of the breaker in front of the store.

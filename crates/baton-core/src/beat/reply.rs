@@ -45,7 +45,9 @@ impl Core {
         let seen = self.observed.highest();
         let (version, known) = (self.observed.version(), self.observed.news());
         let look = self.observed.look(beat.sent, now, &reply);
-        if self.observed.news() != known {
+        let seen_view = self.view.as_ref().map(|view| view.version).unwrap_or_default();
+        let is_view_new = reply.view.as_ref().is_some_and(|view| view.version > seen_view);
+        if self.observed.news() != known || is_view_new {
             self.hint_was_right(&beat);
         }
         self.plan_next_beat(now, &beat, joined);

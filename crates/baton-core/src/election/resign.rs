@@ -170,6 +170,10 @@ impl Core {
     /// Leaves the cluster: first the term, then the registry.
     pub(crate) fn leave(&mut self, now: Moment) {
         self.leaving = true;
+        if self.settings.enabled && self.serving && self.partitions.report().is_some() {
+            // It shows as draining: its partitions are to go to others before it stops.
+            self.beat_soon(now);
+        }
         self.hand_over(now, ReleaseReason::Shutdown, None);
     }
 

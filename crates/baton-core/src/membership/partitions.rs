@@ -35,10 +35,13 @@ pub struct MembersReading {
 pub struct PartitionMessages {
     /// What this node says of its partitions.
     report: Option<Arc<PartitionReport>>,
-    /// The report that the leader was told of.
-    told: Option<Arc<PartitionReport>>,
+    /// What the store has of this node's report, and whether it shows the node as draining. The
+    /// leader was told of it.
+    told: Option<(Arc<PartitionReport>, bool)>,
     /// When the last beat with a report was sent that is known to have been written.
     written_at: Option<Moment>,
+    /// How much time passed that the clock did not count, since this node reports.
+    clock_leapt: Duration,
     /// The assignment documents, while this node leads and its coordinator knows them.
     assigned: Option<Arc<BTreeMap<BootId, AssignmentVersion>>>,
 }
@@ -48,8 +51,17 @@ impl PartitionMessages {
         self.report.clone()
     }
 
+    /// The report as the store has it.
+    pub(crate) fn written_report(&self) -> Option<Arc<PartitionReport>> {
+        self.told.as_ref().map(|(report, _)| report.clone())
+    }
+
     pub(crate) fn written_at(&self) -> Option<Moment> {
         self.written_at
+    }
+
+    pub(crate) fn clock_leapt(&self) -> Duration {
+        self.clock_leapt
     }
 
     /// Does this node coordinate partitions?
@@ -65,6 +77,9 @@ impl PartitionMessages {
     /// Time passed that the clock did not count: the beat was sent this much earlier.
     pub(crate) fn date_back(&mut self, by: Duration) {
         self.written_at = self.written_at.map(|at| at - by);
+        if self.report.is_some() {
+            self.clock_leapt += by;
+        }
     }
 }
 
@@ -79,13 +94,15 @@ impl Core {
         }
     }
 
-    /// A beat was written, with this record. The leader is told of a new report: it may read it.
+    /// A beat was written, with this record. The leader is told of a new report, and of a node that
+    /// begins or ceases to drain: it may read it.
     pub(crate) fn record_written(&mut self, now: Moment, sent: Moment, record: &NodeRecord) {
         self.partitions.written_at = record.partitions.as_ref().map(|_| sent);
-        if self.partitions.told == record.partitions {
+        let says = record.partitions.clone().map(|report| (report, record.draining));
+        if self.partitions.told == says {
             return;
         }
-        self.partitions.told = record.partitions.clone();
+        self.partitions.told = says;
         let boot = self.me.boot;
         let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
         match holder.map(|holder| (holder.boot == boot, holder.node.clone())) {
@@ -97,11 +114,23 @@ impl Core {
         }
     }
 
-    /// A node says something new of its partitions: the coordinator waits for that.
+    /// A node says something new of its partitions: the coordinator waits for that. If hints have
+    /// cost too much already, it finds it at its next beat.
     pub(crate) fn partitions_reported(&mut self, now: Moment) {
-        if self.running_epoch().is_some() && self.partitions.is_coordinating() {
+        if self.running_epoch().is_none() || !self.partitions.is_coordinating() {
+            return;
+        }
+        self.in_flight.read_cadence.is_still = false;
+        // A reading that is asked for already will show it.
+        if !self.in_flight.members_again {
             self.read_members_sooner(now);
         }
+    }
+
+    /// Does a reading show what the coordinator did not know? Then the hint of it was right.
+    pub(super) fn shows_new_reports(&self, members: &[Member]) -> bool {
+        self.partitions.is_coordinating()
+            && members.iter().any(|it| self.registry.is_report_new(it))
     }
 
     /// The assignment documents as they are now. The view shows their versions.

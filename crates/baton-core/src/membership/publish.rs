@@ -44,10 +44,11 @@ impl Core {
         self.hand_reading_over(sent, &members);
         self.take_out_the_dead(&mut members);
         let all_beat = self.all_beat(&members);
+        let reports = self.shows_new_reports(&members);
         let changes = self.registry.read(now, members, self.view.as_deref());
         self.metrics.report.worker_registrations += changes.joined.len() as u64;
         self.metrics.report.worker_timeouts += changes.timed_out.len() as u64;
-        if !changes.joined.is_empty() {
+        if reports || !changes.joined.is_empty() {
             self.in_flight.hints.readings.give_back();
         }
         for node in changes.timed_out {

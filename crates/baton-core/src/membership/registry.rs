@@ -143,6 +143,15 @@ impl Registry {
         self.entries.values().any(|entry| entry.record.boot == boot)
     }
 
+    /// Does this record of a known process say anything else of its partitions than the last one?
+    pub fn is_report_new(&self, member: &Member) -> bool {
+        let entry = self.entries.get(&member.record.id);
+        let known = entry.map(|entry| &entry.record).filter(|it| it.boot == member.record.boot);
+        known.is_some_and(|known| {
+            known.partitions != member.record.partitions || known.draining != member.record.draining
+        })
+    }
+
     /// Is it known that this process is there?
     pub fn is_certain(&self, boot: BootId) -> bool {
         let there =

@@ -14,6 +14,7 @@ mod hints;
 mod lineage;
 mod mandate;
 mod membership;
+mod partitions;
 mod properties;
 mod regressions;
 mod renew;

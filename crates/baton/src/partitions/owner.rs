@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::Event;
 use baton_core::partition::holder::{Action, Holder, Input};
-use baton_core::partition::{Partition, Token};
+use baton_core::partition::{Partition, PartitionReport, Token};
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::{JoinHandle, JoinSet};
@@ -20,6 +22,10 @@ use crate::service::{Service, ServiceContext};
 
 /// The name of the service, which is the topic of hints that the task lists were changed.
 pub(super) const TOPIC: &str = "partition-owner";
+
+/// How long a report waits for partitions that are being stopped: most stop within that, and then
+/// one beat says so instead of two.
+const REPORTS_WITHIN: Duration = Duration::from_millis(5);
 
 /// Owns the partitions that this node is given.
 pub(crate) struct PartitionOwner(pub(crate) Arc<PartitionSetup>);
@@ -37,17 +43,22 @@ impl Service for PartitionOwner {
             return Ok(());
         };
         let window = Arc::new(OwnershipWindow::default());
+        self.stop_leftovers(&handler).await;
+        let last_session = self.0.last_session.load(Ordering::Relaxed);
+        let terms = shared.settings.lease_terms();
         let mut owner = Owner {
             setup: &self.0,
             context,
             handler,
             documents: self.0.documents(shared),
-            holder: Holder::new(shared.boot, shared.settings.lease_terms()),
+            holder: Holder::after_session(shared.boot, terms, last_session),
             window,
             owned: BTreeMap::new(),
             readings: JoinSet::new(),
             stops: JoinSet::new(),
-            seen: Seen::default(),
+            seen: Seen { clock_leapt: context.snapshot().clock_leapt, ..Seen::default() },
+            report: None,
+            stage: Stage::Running,
         };
         match shared.settings.enabled {
             true => owner.run().await,
@@ -58,6 +69,20 @@ impl Service for PartitionOwner {
 }
 
 impl PartitionOwner {
+    /// This service failed and runs again: what its last run had started is stopped first.
+    async fn stop_leftovers(&self, handler: &Arc<dyn PartitionHandler>) {
+        let leftovers = std::mem::take(&mut *self.0.leftovers.lock().expect("no holder panics"));
+        let mut stops = JoinSet::new();
+        for StartedPartition { owned, started } in leftovers {
+            let handler = handler.clone();
+            stops.spawn(async move {
+                let _ = started.await;
+                handler.on_release(&owned).await;
+            });
+        }
+        while stops.join_next().await.is_some() {}
+    }
+
     /// A node that owns no partitions may lead all the same.
     async fn only_hear_hints(&self, context: &ServiceContext) {
         loop {
@@ -73,6 +98,25 @@ impl PartitionOwner {
 #[derive(Default)]
 struct Seen {
     written_at: Option<Moment>,
+    clock_leapt: Duration,
+}
+
+/// How far the end of the node has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Running,
+    /// The node leaves, and shows as draining: other nodes are given its partitions one by one,
+    /// until this moment.
+    GivingAway(Moment),
+    /// Everything is told to stop.
+    Stopping,
+}
+
+/// What the node is to say of its partitions.
+struct Report {
+    content: Arc<PartitionReport>,
+    /// When it is handed to the node; `None` if it was.
+    due: Option<Moment>,
 }
 
 /// A partition that the application was given, and the call that gave it.
@@ -93,67 +137,126 @@ pub(super) struct Owner<'a> {
     readings: JoinSet<Input>,
     pub(super) stops: JoinSet<(Partition, Token)>,
     seen: Seen,
+    report: Option<Report>,
+    stage: Stage,
 }
 
 impl Owner<'_> {
     async fn run(&mut self) {
         let mut snapshots = self.context.shared.snapshot.subscribe();
         snapshots.mark_changed();
-        let mut is_leaving = false;
-        loop {
-            if is_leaving && self.holder.is_idle() && self.stops.is_empty() {
-                return;
+        while !self.has_ended() {
+            let now = SystemClock.now();
+            if matches!(self.stage, Stage::GivingAway(until) if now >= until || self.is_empty()) {
+                self.stage = Stage::Stopping;
+                self.feed(Input::Leave);
+                continue;
             }
-            let wait = self.holder.wakes_after(SystemClock.now());
+            self.hand_report_over(now).await;
+            let wait = self.wakes_after(now);
             tokio::select! {
                 biased;
                 changed = snapshots.changed() => {
                     changed.expect("the node holds the sender");
                     snapshots.borrow_and_update();
-                    self.look_at_node().await;
+                    self.look_at_node();
                 }
                 Some(stopped) = self.stops.join_next() => {
                     let (partition, token) = stopped.expect("a release is cancelled by none");
-                    self.feed(Input::Stopped { partition, token }).await;
+                    self.feed(Input::Stopped { partition, token });
                 }
                 Some(read) = self.readings.join_next() => {
-                    self.feed(read.expect("a reading is cancelled by none")).await;
+                    self.feed(read.expect("a reading is cancelled by none"));
                 }
                 () = self.context.hinted() => self.setup.edited.notify_one(),
-                () = self.context.stopped(), if !is_leaving => {
-                    is_leaving = true;
-                    self.feed(Input::Leave).await;
+                () = self.context.stopped(), if self.stage == Stage::Running => {
+                    // What it gives away has to be with its new owners before the grace is over.
+                    let grace = self.context.shared.settings.stop_grace * 3 / 4;
+                    let until = if self.has_heirs() { now + grace } else { now };
+                    self.stage = Stage::GivingAway(until);
                 }
-                () = SystemClock.sleep(wait) => self.feed(Input::Tick).await,
+                () = SystemClock.sleep(wait) => self.feed(Input::Tick),
             }
         }
     }
 
+    fn wakes_after(&self, now: Moment) -> Duration {
+        let leaves = match self.stage {
+            Stage::GivingAway(until) => until.since(now),
+            Stage::Running | Stage::Stopping => Duration::MAX,
+        };
+        let reports = self.report.as_ref().and_then(|report| report.due);
+        let reports = reports.map_or(Duration::MAX, |due| due.since(now));
+        self.holder.wakes_after(now).min(leaves).min(reports)
+    }
+
+    /// Does nothing run?
+    fn is_empty(&self) -> bool {
+        self.holder.is_idle() && self.stops.is_empty()
+    }
+
+    /// Has everything stopped, and does the store have it? A record that is taken out before says
+    /// nothing: the leader would wait until this process's window must have closed.
+    fn has_ended(&self) -> bool {
+        let written = self.context.snapshot().written_report.clone();
+        let is_written =
+            self.report.as_ref().is_none_or(|it| written.as_ref() == Some(&it.content));
+        self.stage == Stage::Stopping && self.is_empty() && is_written
+    }
+
+    /// Are there other nodes that take partitions?
+    fn has_heirs(&self) -> bool {
+        let snapshot = self.context.snapshot();
+        let members = snapshot.view.iter().flat_map(|view| &view.members);
+        let mut others = members.filter(|it| it.boot != self.context.boot() && !it.draining);
+        others.any(|it| it.assignment.is_some())
+    }
+
+    /// Hands the report to the node once it is due.
+    async fn hand_report_over(&mut self, now: Moment) {
+        let waits = !self.stops.is_empty();
+        let is_due = |due: &mut Moment| now >= *due || !waits;
+        let Some(report) = &mut self.report else { return };
+        if report.due.take_if(is_due).is_some() {
+            let input = baton_core::Input::ReportPartitions(Some(report.content.clone()));
+            self.context.shared.report(input).await;
+        }
+    }
+
     /// What the node knows now: beats that were written, its line of history, the view.
-    async fn look_at_node(&mut self) {
+    fn look_at_node(&mut self) {
         let snapshot = self.context.snapshot();
         if let Some(lineage) = snapshot.lineage {
-            self.feed(Input::Lineage(lineage)).await;
+            self.feed(Input::Lineage(lineage));
+        }
+        let leapt = snapshot.clock_leapt.saturating_sub(self.seen.clock_leapt);
+        if !leapt.is_zero() {
+            self.seen.clock_leapt = snapshot.clock_leapt;
+            self.feed(Input::ClockLeapt { by: leapt });
         }
         if let Some(sent) = snapshot.written_at.filter(|it| Some(*it) != self.seen.written_at) {
             self.seen.written_at = Some(sent);
-            self.feed(Input::Beat { sent }).await;
+            self.feed(Input::Beat { sent });
         }
         let (id, boot) = (self.context.node(), self.context.boot());
         let member = snapshot.view.as_deref().and_then(|view| view.member(id));
         let member = member.filter(|member| member.boot == boot);
-        self.feed(Input::View(member.and_then(|member| member.assignment))).await;
+        self.feed(Input::View(member.and_then(|member| member.assignment)));
     }
 
-    async fn feed(&mut self, input: Input) {
-        let actions = self.holder.handle(SystemClock.now(), input);
+    fn feed(&mut self, input: Input) {
+        let (stops, others): (Vec<_>, Vec<_>) = self
+            .holder
+            .handle(SystemClock.now(), input)
+            .into_iter()
+            .partition(|action| matches!(action, Action::Stop { .. }));
+        let lost = stops.len();
+        // What is to stop is not owned from here on: a window that opens again is not for it.
+        stops.into_iter().for_each(|action| self.carry_out(action));
         self.window.set(self.holder.window_until());
-        let (mut gained, mut lost) = (0, 0);
-        for action in actions {
-            gained += usize::from(matches!(action, Action::Start { .. }));
-            lost += usize::from(matches!(action, Action::Stop { .. }));
-            self.carry_out(action).await;
-        }
+        let gained = others.iter().filter(|it| matches!(it, Action::Start { .. })).count();
+        others.into_iter().for_each(|action| self.carry_out(action));
+        self.setup.last_session.store(self.holder.session(), Ordering::Relaxed);
         self.announce(gained, lost);
     }
 
@@ -168,7 +271,7 @@ impl Owner<'_> {
         }
     }
 
-    async fn carry_out(&mut self, action: Action) {
+    fn carry_out(&mut self, action: Action) {
         match action {
             Action::Read { slot } => {
                 let documents = self.documents.clone();
@@ -182,9 +285,10 @@ impl Owner<'_> {
             }
             Action::Start { partition, token } => self.start(partition, token),
             Action::Stop { partition, token } => self.stop(partition, token),
-            Action::Report(report) => {
-                let input = baton_core::Input::ReportPartitions(Some(report));
-                self.context.shared.report(input).await;
+            Action::Report(content) => {
+                let waiting = self.report.as_ref().and_then(|report| report.due);
+                let due = waiting.unwrap_or_else(|| SystemClock.now() + REPORTS_WITHIN);
+                self.report = Some(Report { content, due: Some(due) });
             }
         }
     }
@@ -213,5 +317,17 @@ impl Owner<'_> {
             let _ = released.await;
             (partition, token)
         });
+    }
+}
+
+/// Nothing may act for a partition whose owner is gone, whatever it was told.
+impl Drop for Owner<'_> {
+    fn drop(&mut self) {
+        self.window.set(Moment::default());
+        self.stops.detach_all();
+        let owned = std::mem::take(&mut self.owned);
+        owned.values().for_each(|it| it.owned.release.cancel());
+        let mut leftovers = self.setup.leftovers.lock().expect("no holder panics");
+        leftovers.extend(owned.into_values());
     }
 }

@@ -1,7 +1,7 @@
 //! What a node was told about partitions when it was built.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use baton_core::partition::TaskList;
 use baton_core::partition::coordinator::MoveSettings;
@@ -10,6 +10,7 @@ use tokio::sync::{Notify, watch};
 
 use super::documents::Documents;
 use super::handler::{OwnedPartition, PartitionHandler};
+use super::owner::StartedPartition;
 use super::task_lists::TaskListError;
 use crate::service::with_call_budget;
 use crate::shared::Shared;
@@ -30,6 +31,10 @@ pub(crate) struct PartitionSetup {
     pub(super) known_lists: watch::Sender<Arc<Vec<TaskList>>>,
     /// What this node owns.
     pub(super) owned: watch::Sender<Arc<Vec<OwnedPartition>>>,
+    /// The last session of the owner, which a run of it that follows a failure must not have again.
+    pub(super) last_session: AtomicU64,
+    /// What a failed run of the owner had started.
+    pub(super) leftovers: Mutex<Vec<StartedPartition>>,
     /// How many partitions have no owner, while this node leads.
     pub(super) unowned: AtomicUsize,
 }

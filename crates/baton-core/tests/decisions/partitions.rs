@@ -1,0 +1,138 @@
+//! What the core carries for partitions: reports, hints of them, and what those may cost.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use baton_core::ids::{BootId, Epoch, Lineage};
+use baton_core::partition::{AssignmentVersion, PartitionReport, PartitionSet};
+use baton_core::protocol::{Hint, Member, Request};
+use baton_core::timer::Timer;
+use baton_core::{Action, Command, Input};
+
+use crate::harness::store::{Answer, heard, view};
+use crate::harness::{ME, Node, boot, id, version};
+
+fn report(version: u64) -> Arc<PartitionReport> {
+    Arc::new(PartitionReport {
+        lineage: Lineage(1),
+        session: 1,
+        acked: AssignmentVersion { slot: 0, version },
+        stopping: PartitionSet::default(),
+    })
+}
+
+/// A leader that coordinates partitions, and has read the records of `b` and of itself.
+fn coordinator() -> Node {
+    let mut node = Node::leader(&["b"]);
+    let versions = Arc::<BTreeMap<BootId, AssignmentVersion>>::default();
+    node.handle(40, Input::Assigned { epoch: Epoch(1), versions });
+    node.members(50, vec![saying(1), heard(ME, 1)]);
+    node
+}
+
+/// The record of `b`, which acknowledges this version.
+fn saying(version: u64) -> Member {
+    let mut member = heard("b", 1);
+    member.record.partitions = Some(report(version));
+    member
+}
+
+fn reads(actions: &[Action]) -> bool {
+    let is_reading = |it: &Action| matches!(it, Action::Send { request: Request::ReadMembers, .. });
+    actions.iter().any(is_reading)
+}
+
+fn reported(node: &mut Node, now: u64) -> bool {
+    reads(&node.hint(now, Hint::Reported { boot: boot("b") }))
+}
+
+#[test]
+fn reports_that_are_news_are_read_however_many_come_and_others_are_not() {
+    let mut node = coordinator();
+    for step in 0..50 {
+        let now = 100 + 10 * step;
+        assert!(reported(&mut node, now), "{step}");
+        node.members(now + 1, vec![saying(2 + step), heard(ME, 1)]);
+    }
+    let read = (0..50).filter(|step| {
+        let now = 1_000 + 10 * step;
+        let is_read = reported(&mut node, now);
+        if is_read {
+            node.members(now + 1, vec![saying(51), heard(ME, 1)]);
+        }
+        is_read
+    });
+    assert_eq!(read.count(), 4, "as many as false hints may cost in a beat");
+}
+
+#[test]
+fn reports_while_the_records_are_read_cost_one_more_reading() {
+    let mut node = coordinator();
+    assert!(reported(&mut node, 100));
+    for now in 101..140 {
+        assert!(!reported(&mut node, now));
+    }
+    let again = node.members(140, vec![saying(2), heard(ME, 1)]);
+    assert!(reads(&again));
+    assert!(!reads(&node.members(150, vec![saying(3), heard(ME, 1)])));
+    assert!(reported(&mut node, 160), "and leave the budget as it was");
+}
+
+/// A follower of `a`, whose record with a report of its partitions was just written.
+fn owner() -> (Node, Vec<Action>) {
+    let mut node = Node::follower();
+    node.handle(100, Input::ReportPartitions(Some(report(1))));
+    let written = node.answer(110, Answer::held(version("a", 4, 9)));
+    (node, written)
+}
+
+fn tells_leader(actions: &[Action]) -> bool {
+    let hint = Hint::Reported { boot: boot(ME) };
+    actions.contains(&Action::Tell { to: id("a"), hint })
+}
+
+#[test]
+fn the_leader_is_told_of_a_report_and_of_a_node_that_drains() {
+    let (mut node, written) = owner();
+    assert!(tells_leader(&written));
+    assert_eq!(node.core.snapshot().written_report, Some(report(1)));
+    let draining = node.command(1_000, Command::SetDraining(true));
+    let beats = |it: &Action| matches!(it, Action::Send { request: Request::Beat(_), .. });
+    if !draining.iter().any(beats) {
+        node.due(1_000, Timer::Beat);
+    }
+    assert!(tells_leader(&node.answer(1_010, Answer::held(version("a", 4, 9)))));
+    node.due(5_000, Timer::Beat);
+    assert!(!tells_leader(&node.answer(5_010, Answer::held(version("a", 4, 9)))), "once");
+}
+
+#[test]
+fn a_node_that_leaves_shows_as_draining_at_once_while_its_services_run() {
+    let (mut node, _) = owner();
+    node.handle(1_000, Input::ServicesRun(true));
+    node.command(1_000, Command::Leave);
+    let beat = node.due(1_000, Timer::Beat);
+    let drains = |it: &Action| match it {
+        Action::Send { request: Request::Beat(beat), .. } => beat.node.draining,
+        _ => false,
+    };
+    assert!(beat.iter().any(drains), "{beat:?}");
+    assert!(tells_leader(&node.answer(1_010, Answer::held(version("a", 4, 9)))));
+}
+
+#[test]
+fn a_look_that_brings_a_new_view_costs_nothing() {
+    let (mut node, _) = owner();
+    let looks = |node: &mut Node, number: u64| {
+        let now = 200 + 20 * number;
+        let moved = view("a", (4, number), &[ME, "z", "a"], &[ME, "z"]);
+        node.hint(now, Hint::Assigned { view: moved.version });
+        let sent = node.due(now, Timer::Beat);
+        node.answer(now + 1, Answer::held(version("a", 4, 9)).view(moved));
+        sent.iter().any(|it| matches!(it, Action::Send { request: Request::Beat(_), .. }))
+    };
+    for number in 2..40 {
+        assert!(looks(&mut node, number), "{number}");
+        assert_eq!(node.core.snapshot().view.map(|view| view.version.number), Some(number));
+    }
+}
