@@ -145,7 +145,8 @@ impl Core {
             self.partitions.assigned = Some(versions);
             self.publish_view();
             if begins {
-                self.read_members(now);
+                // A reading under way was asked for before the coordinator was there.
+                self.read_members_again(now);
             }
         }
     }

@@ -10,7 +10,7 @@ use baton_core::timer::Timer;
 use baton_core::{Action, Command, Input};
 
 use crate::harness::store::{Answer, heard, view};
-use crate::harness::{ME, Node, boot, id, version};
+use crate::harness::{ME, Node, at, boot, id, version};
 
 fn report(version: u64) -> Arc<PartitionReport> {
     Arc::new(PartitionReport {
@@ -44,6 +44,24 @@ fn reads(actions: &[Action]) -> bool {
 
 fn reported(node: &mut Node, now: u64) -> bool {
     reads(&node.hint(now, Hint::Reported { boot: boot("b") }))
+}
+
+#[test]
+fn a_coordinator_that_begins_while_the_records_are_read_has_them_read_again() {
+    let mut node = Node::leader(&["b"]);
+    node.due(5_000, Timer::Beat);
+    let renewed = node.answer(5_010, Answer::held(version(ME, 1, 2)).applied());
+    assert!(reads(&renewed));
+    let versions = Arc::<BTreeMap<BootId, AssignmentVersion>>::default();
+    node.handle(5_020, Input::Assigned { epoch: Epoch(1), versions });
+    let asked_before = node.members(5_030, vec![heard("b", 1), heard(ME, 1)]);
+    assert!(reads(&asked_before));
+    let asked_after = node.members(5_040, vec![heard("b", 1), heard(ME, 1)]);
+    let sent = asked_after.iter().find_map(|it| match it {
+        Action::MembersRead(reading) => Some(reading.sent),
+        _ => None,
+    });
+    assert_eq!(sent, Some(at(5_030)));
 }
 
 #[test]
@@ -82,6 +100,7 @@ fn reports_while_the_records_are_read_cost_one_more_reading() {
 fn owner() -> (Node, Vec<Action>) {
     let mut node = Node::follower();
     node.handle(100, Input::ReportPartitions(Some(report(1))));
+    node.due(100, Timer::Beat);
     let written = node.answer(110, Answer::held(version("a", 4, 9)));
     (node, written)
 }
@@ -96,11 +115,8 @@ fn the_leader_is_told_of_a_report_and_of_a_node_that_drains() {
     let (mut node, written) = owner();
     assert!(tells_leader(&written));
     assert_eq!(node.core.snapshot().written_report, Some(report(1)));
-    let draining = node.command(1_000, Command::SetDraining(true));
-    let beats = |it: &Action| matches!(it, Action::Send { request: Request::Beat(_), .. });
-    if !draining.iter().any(beats) {
-        node.due(1_000, Timer::Beat);
-    }
+    node.command(1_000, Command::SetDraining(true));
+    node.due(1_000, Timer::Beat);
     assert!(tells_leader(&node.answer(1_010, Answer::held(version("a", 4, 9)))));
     node.due(5_000, Timer::Beat);
     assert!(!tells_leader(&node.answer(5_010, Answer::held(version("a", 4, 9)))), "once");
@@ -124,7 +140,7 @@ fn a_node_that_leaves_shows_as_draining_at_once_while_its_services_run() {
 fn a_look_that_brings_a_new_view_costs_nothing() {
     let (mut node, _) = owner();
     let looks = |node: &mut Node, number: u64| {
-        let now = 200 + 20 * number;
+        let now = 110 * number;
         let moved = view("a", (4, number), &[ME, "z", "a"], &[ME, "z"]);
         node.hint(now, Hint::Assigned { view: moved.version });
         let sent = node.due(now, Timer::Beat);
