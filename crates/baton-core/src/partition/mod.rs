@@ -21,6 +21,7 @@ mod assignment;
 mod number_set;
 mod task_list;
 mod task_lists;
+mod wanted;
 
 pub use coordinator::Coordinator;
 pub use holder::Holder;
@@ -28,6 +29,8 @@ pub use holder::Holder;
 pub use assignment::{Assignment, AssignmentVersion, Grant, PartitionReport, PartitionSet, Token};
 pub use number_set::{InvalidNumberSet, NumberSet};
 pub use task_list::{
-    InvalidTaskList, PARTITIONS_MAX, Partition, TaskList, TaskListId, TaskListStatus, WEIGHT_MAX,
+    InvalidPartition, InvalidTaskList, PARTITIONS_MAX, Partition, TaskList, TaskListId,
+    TaskListStatus, WEIGHT_MAX,
 };
 pub use task_lists::{TaskListChange, TaskListRefused, TaskLists};
+pub use wanted::{CurrentOwner, MOVES_MAX, MoveRefused, Wanted, check_move};

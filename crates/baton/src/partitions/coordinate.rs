@@ -141,7 +141,7 @@ impl Rounds<'_> {
         self.term.shared.report(baton_core::Input::Assigned { epoch, versions }).await;
     }
 
-    /// Reads the task lists, and writes what this node's service declares into them.
+    /// Reads the task lists and what people want of them, and writes what this node's service declares into them.
     fn look_at_lists(&mut self, declares: bool) {
         let documents = self.documents.clone();
         let declared = declares.then(|| self.setup.lists.clone());
@@ -163,7 +163,7 @@ impl Rounds<'_> {
                     None => false,
                 };
                 if !declares {
-                    return Ok(Some(Input::Lists(lists.all().to_vec())));
+                    return Ok(Some(Input::Lists(lists.wanted())));
                 }
                 match documents.write_lists(version, &lists, Some(fence)).await {
                     Ok(WriteOutcome::Fenced) => return Ok(None),
