@@ -19,6 +19,7 @@ pub mod holder;
 
 mod assignment;
 mod number_set;
+mod refused;
 mod task_list;
 mod task_lists;
 mod wanted;
@@ -28,9 +29,10 @@ pub use holder::Holder;
 
 pub use assignment::{Assignment, AssignmentVersion, Grant, PartitionReport, PartitionSet, Token};
 pub use number_set::{InvalidNumberSet, NumberSet};
+pub use refused::{MoveRefused, TaskListRefused};
 pub use task_list::{
     InvalidPartition, InvalidTaskList, PARTITIONS_MAX, Partition, TaskList, TaskListId,
     TaskListStatus, WEIGHT_MAX,
 };
-pub use task_lists::{TaskListChange, TaskListRefused, TaskLists};
-pub use wanted::{CurrentOwner, MOVES_MAX, MoveRefused, Wanted, check_move};
+pub use task_lists::{TaskListChange, TaskLists};
+pub use wanted::{CurrentOwner, MOVES_MAX, Wanted, check_move};

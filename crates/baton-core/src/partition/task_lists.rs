@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::task_list::{InvalidTaskList, Partition, TaskList, TaskListId, TaskListStatus};
+use super::refused::TaskListRefused;
+use super::task_list::{Partition, TaskList, TaskListId, TaskListStatus};
 use super::wanted::{MOVES_MAX, Wanted};
 use crate::ids::NodeId;
 
 /// The format of the document that this version writes.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// The task lists of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,73 +45,6 @@ pub struct TaskListChange {
     pub status: Option<TaskListStatus>,
     /// The labels that their owners must have.
     pub requires: Option<BTreeMap<String, String>>,
-}
-
-/// Why the task lists were not changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TaskListRefused {
-    /// What was asked for is not within the limits.
-    #[error(transparent)]
-    Invalid(#[from] InvalidTaskList),
-    /// There is one of this name.
-    #[error("task list {list} is there already, with {partitions} partitions; change it with set")]
-    Present {
-        /// The list.
-        list: TaskListId,
-        /// How many partitions it has.
-        partitions: u32,
-    },
-    /// There is none of this name.
-    #[error("no task list is named {list}{}", known.as_ref().map_or_else(
-        || ", and there are no others".to_owned(), |known| format!("; there is {known}")))]
-    Unknown {
-        /// The list.
-        list: TaskListId,
-        /// The name that is nearest in their order.
-        known: Option<TaskListId>,
-    },
-    /// The service declares it.
-    #[error(
-        "task list {list} is declared by the service itself: change it there; it can be paused and \
-         resumed here"
-    )]
-    Declared {
-        /// The list.
-        list: TaskListId,
-    },
-    /// The list is there, and has no such partition.
-    #[error(
-        "there is no partition {partition}: the task list has {partitions}, and the last one is \
-         number {}", partitions.saturating_sub(1)
-    )]
-    NoPartition {
-        /// The partition.
-        partition: Partition,
-        /// How many the list has.
-        partitions: u32,
-    },
-    /// Too many partitions are moved by hand.
-    #[error(
-        "{given} partitions would be kept where people moved them, and {MOVES_MAX} can be: forget \
-         a move first"
-    )]
-    TooManyMoves {
-        /// How many it would be.
-        given: usize,
-    },
-    /// The partition was not moved by hand.
-    #[error("partition {partition} is not kept on any node by a move")]
-    NotMoved {
-        /// The partition.
-        partition: Partition,
-    },
-    /// The document is of another version.
-    #[error("the task lists are of format {found}, and this version knows format {FORMAT}")]
-    Format {
-        /// The format found.
-        found: u32,
-    },
 }
 
 impl Default for TaskLists {
@@ -202,6 +136,16 @@ impl TaskLists {
         Ok(removed)
     }
 
+    /// Is there such a partition?
+    pub fn check_partition(&self, partition: &Partition) -> Result<(), TaskListRefused> {
+        match self.lists[self.known_place(&partition.list)?].partitions {
+            partitions if partition.number < partitions => Ok(()),
+            partitions => {
+                Err(TaskListRefused::NoPartition { partition: partition.clone(), partitions })
+            }
+        }
+    }
+
     /// The partition is to be owned by this node for as long as the node takes partitions. Whether
     /// it does is for the caller to check.
     pub fn move_partition(
@@ -209,10 +153,7 @@ impl TaskLists {
         partition: Partition,
         to: NodeId,
     ) -> Result<(), TaskListRefused> {
-        let partitions = self.lists[self.known_place(&partition.list)?].partitions;
-        if partition.number >= partitions {
-            return Err(TaskListRefused::NoPartition { partition, partitions });
-        }
+        self.check_partition(&partition)?;
         let is_new = !self.moved.contains_key(&partition);
         match self.moved.len() + usize::from(is_new) {
             given if given > MOVES_MAX => Err(TaskListRefused::TooManyMoves { given }),
@@ -223,7 +164,8 @@ impl TaskLists {
         }
     }
 
-    /// The partition goes wherever the shares of the nodes say. Gives the node that it was moved to.
+    /// The partition goes wherever the shares of the nodes say. Returns the node that it was moved
+    /// to.
     pub fn forget_move(&mut self, partition: &Partition) -> Result<NodeId, TaskListRefused> {
         let refused = || TaskListRefused::NotMoved { partition: partition.clone() };
         self.moved.remove(partition).ok_or_else(refused)

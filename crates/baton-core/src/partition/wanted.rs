@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::allocation::{AllocationNode, Limits, NodeState, Problem};
+use super::refused::MoveRefused;
 use super::task_list::{Partition, TaskList, TaskListId, TaskListStatus};
 use crate::ids::NodeId;
 use crate::protocol::NodeProfile;
@@ -52,54 +53,6 @@ pub struct CurrentOwner<'a> {
     pub node: &'a NodeId,
     /// Was the owner asked to release it?
     pub is_releasing: bool,
-}
-
-/// Why a partition cannot be moved to a node.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MoveRefused {
-    /// No such node takes partitions.
-    #[error("no live node that takes partitions is named {node}{}", known.as_ref().map_or_else(
-        || ", and there are no others".to_owned(), |known| format!("; there is {known}")))]
-    UnknownNode {
-        /// The node.
-        node: NodeId,
-        /// The name that is nearest in their order.
-        known: Option<NodeId>,
-    },
-    /// The node gives its partitions away.
-    #[error("node {node} is draining: it gives its partitions away, and gets no others")]
-    Draining {
-        /// The node.
-        node: NodeId,
-    },
-    /// The node lacks a label.
-    #[error("node {node} lacks the label {label}, which task list {list} requires")]
-    Label {
-        /// The node.
-        node: NodeId,
-        /// The first label that it lacks.
-        label: String,
-        /// The list.
-        list: TaskListId,
-    },
-    /// The node has no room.
-    #[error(
-        "node {node} is full: it has {load} of its capacity of {capacity}, and {partition} weighs \
-         {weight}"
-    )]
-    Full {
-        /// The node.
-        node: NodeId,
-        /// The weight of what it has.
-        load: u64,
-        /// The most that it may have.
-        capacity: u32,
-        /// The partition.
-        partition: Partition,
-        /// What it weighs.
-        weight: u32,
-    },
 }
 
 impl Wanted {

@@ -54,7 +54,7 @@ impl PartitionMap {
     }
 
     /// Of documents: in several of them, the highest token counts.
-    fn of<'a>(documents: impl Iterator<Item = &'a Assignment>) -> Self {
+    pub(super) fn of<'a>(documents: impl Iterator<Item = &'a Assignment>) -> Self {
         let mut map = Self::default();
         for document in documents {
             let held = document.held().map(|it| (it, false));
@@ -98,6 +98,12 @@ impl PartitionRouter {
     /// The map, again whenever [`refresh`](Self::refresh) has found another.
     pub fn watch(&self) -> watch::Receiver<Arc<PartitionMap>> {
         self.map.subscribe()
+    }
+
+    /// The assignment documents as they were last read.
+    pub(super) async fn documents(&self) -> Vec<(AssignmentVersion, Assignment)> {
+        let known = self.known.lock().await;
+        known.iter().map(|(version, document)| (*version, document.clone())).collect()
     }
 
     /// Asks the store for what has changed: one request, and another if documents have moved.

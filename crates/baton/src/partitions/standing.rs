@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use baton_core::ids::Namespace;
 use baton_core::partition::allocation::{AllocationNode, Limits, NodeState, Problem};
-use baton_core::partition::{CurrentOwner, TaskListId, TaskLists, Wanted};
+use baton_core::partition::{
+    Assignment, AssignmentVersion, CurrentOwner, PartitionReport, TaskListId, TaskLists, Wanted,
+};
 use baton_core::protocol::{Member, View};
 use baton_store::Store;
 
@@ -38,7 +40,7 @@ impl PartitionStanding {
     pub(super) async fn of(documents: &Documents) -> Result<Self, TaskListError> {
         let lists = documents.read_lists().await?.1;
         let router = PartitionRouter::of(documents.clone());
-        let map = router.refresh().await.map_err(|problem| match problem {
+        router.refresh().await.map_err(|problem| match problem {
             PartitionsError::Lists(problem) => problem,
             PartitionsError::Store(problem) => problem.into(),
             PartitionsError::Unreadable { document, problem } => {
@@ -47,6 +49,10 @@ impl PartitionStanding {
         })?;
         let view = documents.view().await?;
         let members = documents.members().await?;
+        let documents = router.documents().await;
+        let documents: Vec<Assignment> =
+            documents.into_iter().map(|it| without_released(it, &members)).collect();
+        let map = Arc::new(PartitionMap::of(documents.iter()));
         let nodes = view.map(|view| nodes(&view, &members)).unwrap_or_default();
         Ok(Self { lists, nodes, map })
     }
@@ -64,6 +70,28 @@ impl PartitionStanding {
             CurrentOwner { number, node, is_releasing }
         })
     }
+}
+
+/// A document without the partitions whose release its process has acknowledged, and that it is not
+/// stopping any more: they stand in it until it is next written.
+fn without_released(
+    (version, mut document): (AssignmentVersion, Assignment),
+    members: &[Member],
+) -> Assignment {
+    let own = members.iter().find(|member| member.record.boot == document.boot);
+    let report = own.and_then(|member| member.record.partitions.as_ref());
+    let has_acknowledged = |report: &&Arc<PartitionReport>| {
+        (report.lineage, report.session) == (document.lineage, document.session)
+            && report.acked.slot == version.slot
+            && report.acked >= version
+    };
+    if let Some(report) = report.filter(has_acknowledged) {
+        for grant in &mut document.grants {
+            let release = grant.release.iter();
+            grant.release = release.filter(|it| report.stopping.contains(it)).collect();
+        }
+    }
+    document
 }
 
 /// The nodes of the view that take partitions, by their own records.

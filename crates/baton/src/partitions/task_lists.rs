@@ -106,8 +106,9 @@ impl TaskListsClient {
         self.change(|lists| lists.remove(id).map(drop), made).await
     }
 
-    /// Moves a partition to a node by hand. It stays there for as long as the node takes partitions,
-    /// until the move is forgotten. Refused if the node could not be given the partition now.
+    /// Moves a partition to a node by hand. It stays there for as long as the node takes
+    /// partitions, until the move is forgotten. Refused if the node could not be given the
+    /// partition now.
     pub async fn move_partition(
         &self,
         partition: &Partition,

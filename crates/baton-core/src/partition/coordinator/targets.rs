@@ -48,8 +48,8 @@ impl Targets {
 }
 
 impl Coordinator {
-    /// Is it certain that the process of this entry does not run the partition, by what it was given
-    /// and by what it acknowledged? It may still be stopping it.
+    /// Is it certain that the process of this entry does not run the partition, by what it was
+    /// given and by what it acknowledged? It may still be stopping it.
     pub(super) fn is_released(&self, entry: &Entry) -> bool {
         let slot = &self.slots[entry.slot as usize];
         self.members.is_over(slot) || self.is_acknowledged(entry, slot)
