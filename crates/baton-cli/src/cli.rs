@@ -86,7 +86,7 @@ pub(crate) enum Command {
     /// Show, preview, pause and run schedules.
     #[command(subcommand)]
     Schedules(schedules::Command),
-    /// Show who owns which partition.
+    /// Show who owns which partition and why, plan changes, move partitions, pause moves.
     #[command(subcommand)]
     Partitions(partitions::Command),
     /// List, add, change and remove task lists, the named sets of partitions.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton::BuildError;
 use baton::once::{InvalidKey, OnceCause, OnceError};
-use baton::partitions::{PartitionsError, TaskListError};
+use baton::partitions::{PartitionsError, TaskListError, TaskListRefused};
 use baton::plugins::counters::CountError;
 use baton::plugins::schedules::ScheduleError;
 use baton_core::TransferRefusal;
@@ -86,6 +86,8 @@ pub enum CommandError {
     TaskList(TaskListError),
     #[error(transparent)]
     Partitions(PartitionsError),
+    #[error("node {node} takes partitions already; --add names one that does not")]
+    NodePresent { node: NodeId },
     #[error("there is no schedule {name} in namespace {namespace}; {remedy}")]
     NoSchedule { name: String, namespace: Namespace, remedy: String },
     #[error("{sentence}")]
@@ -139,7 +141,7 @@ impl CommandError {
             | Self::Nested { .. }
             | Self::Count(CountError::Name(_) | CountError::TooFar { .. })
             | Self::Schedule(ScheduleError::Invalid(_))
-            | Self::TaskList(TaskListError::Refused(_))
+            | Self::TaskList(TaskListError::Refused(TaskListRefused::Invalid(_)))
             | Self::Build(
                 BuildError::Settings(_) | BuildError::Unadvertised(_) | BuildError::Schedule(_),
             ) => Exit::USAGE,
@@ -148,7 +150,12 @@ impl CommandError {
             | Self::Once(OnceError::Unreadable { .. })
             | Self::Store { .. }
             | Self::Schedule(ScheduleError::Pages(_))
-            | Self::TaskList(TaskListError::Unreadable { .. } | TaskListError::Store(_))
+            | Self::TaskList(
+                TaskListError::Unreadable { .. }
+                | TaskListError::Assignment { .. }
+                | TaskListError::Store(_)
+                | TaskListError::Refused(TaskListRefused::Format { .. }),
+            )
             | Self::Partitions(_)
             | Self::Count(CountError::NotCounted { .. } | CountError::Store(_)) => Exit::STORE,
             Self::Once(OnceError::Failed { failure, .. }) => match failure.cause {

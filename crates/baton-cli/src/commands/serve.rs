@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use baton::{Departure, Event, Events, LateNotice, Node, Stamped};
+use baton::{Departure, Event, Events, LateNotice, Node, NodeBuilder, Stamped};
 
 use crate::config::{Config, NodeFlags};
 use crate::error::{CommandError, Exit};
@@ -33,6 +33,7 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let telemetry = node::Telemetry::of(&config)?;
     let builder = telemetry.attach(node::builder(&config, store.clone()));
     let builder = add_serve_plugins(builder, &config)?;
+    let builder = add_task_lists(builder, &config).await?;
     let (builder, guards) = schedules::add(builder, &config).await?;
     let (node, mut events) = builder.build_with_events()?;
     guards.serve(&node);
@@ -48,6 +49,25 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     };
     guards.close().await;
     departed(&node, departure)
+}
+
+/// The `[[task_list]]` tables of the file. The node owns no partitions: while it leads it
+/// coordinates those of the namespace, also of lists that it does not declare.
+async fn add_task_lists(
+    builder: NodeBuilder,
+    config: &Config,
+) -> Result<NodeBuilder, CommandError> {
+    if !config.settings.enabled {
+        // No other node shares the store of a node that leads alone.
+        return Ok(builder);
+    }
+    let mut builder = builder.coordinate_partitions();
+    if !config.task_lists.is_empty() {
+        // Documents of many partitions must not keep the beats waiting.
+        builder = builder.partition_store(open_store::open(&config.store).await?);
+    }
+    let lists = config.task_lists.iter().map(|table| table.list.clone());
+    Ok(lists.fold(builder, NodeBuilder::task_list))
 }
 
 /// The `[[schedule]]` tables of the file. Their commands need the guard, which Linux alone has.

@@ -48,11 +48,12 @@ fn rows(config: &Config) -> BTreeMap<&'static str, Row> {
 }
 
 /// What only a file can have: its tables, by kind.
-fn tables(config: &Config) -> [(&'static str, Vec<(&toml::Table, &Source)>); 2] {
+fn tables(config: &Config) -> [(&'static str, Vec<(&toml::Table, &Source)>); 3] {
     let ttl = config.ttl.iter().map(|table| (&table.shown, &table.source));
     let schedules: &[ScheduleTable] = &config.schedules;
     let schedules = schedules.iter().map(|table| (&table.shown, &table.source));
-    [("ttl", ttl.collect()), ("schedule", schedules.collect())]
+    let task_lists = config.task_lists.iter().map(|table| (&table.shown, &table.source));
+    [("ttl", ttl.collect()), ("schedule", schedules.collect()), ("task_list", task_lists.collect())]
 }
 
 fn rows_of_tables(config: &Config) -> impl Iterator<Item = (&'static str, Row)> {
@@ -90,7 +91,11 @@ fn file(config: &Config) -> String {
     };
     let of_files = self::tables(config).into_iter().flat_map(|(kind, tables)| {
         let head = format!("[[{kind}]]");
-        let shown = |(table, _): (&toml::Table, _)| headed(&head, &table.to_string());
+        // A table within the table stays on its own line.
+        let line = |(key, value): (&String, &Value)| format!("{key} = {value}\n");
+        let shown = |(table, _): (&toml::Table, _)| {
+            headed(&head, &table.iter().map(line).collect::<String>())
+        };
         tables.into_iter().map(shown).collect::<Vec<_>>()
     });
     tables.into_iter().map(shown).chain(of_files).collect()

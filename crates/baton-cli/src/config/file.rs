@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use super::setting_values::{SettingValues, Source};
 use super::table::{TABLE, entry};
 use super::value::{bare, key_shown, leaves};
-use super::{ConfigError, nearest, schedule, ttl};
+use super::{ConfigError, nearest, schedule, task_list, ttl};
 
 /// Reads the values of a file.
 pub fn read(file: &Path, values: &mut SettingValues) -> Result<(), ConfigError> {
@@ -34,6 +34,9 @@ fn parse(file: &Path, text: &str, values: &mut SettingValues) -> Result<(), Conf
     }
     if let Some(tables) = table.remove("schedule") {
         values.schedules = schedule::read(file, &tables)?;
+    }
+    if let Some(tables) = table.remove("task_list") {
+        values.task_lists = task_list::read(file, &tables)?;
     }
     let source = Source::File(file.to_owned());
     for (key, value) in leaves(&table) {

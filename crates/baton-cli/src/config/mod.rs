@@ -7,7 +7,8 @@
 //!                       table: one row a setting, its kind, its help
 //!                  └──► table_reader: tables that only a file can have
 //!                         ├── ttl: [[ttl]], what has expired and is removed
-//!                         └── schedule: [[schedule]], commands and when they run
+//!                         ├── schedule: [[schedule]], commands and when they run
+//!                         └── task_list: [[task_list]], partitions that are spread over nodes
 //! ```
 
 mod environment;
@@ -19,6 +20,7 @@ mod setting_values;
 mod store_url;
 mod table;
 mod table_reader;
+mod task_list;
 mod ttl;
 mod value;
 

@@ -17,6 +17,7 @@ use super::schedule::ScheduleTable;
 use super::setting_values::{SettingValues, Source};
 use super::store_url::StoreUrl;
 use super::table::entry;
+use super::task_list::TaskListTable;
 use super::ttl::TtlTable;
 use super::value::{hosts, leaves, put};
 use super::{ConfigError, file};
@@ -46,6 +47,8 @@ pub struct Config {
     pub ttl: Vec<TtlTable>,
     /// What `baton serve` runs, and when. Each was checked.
     pub schedules: Vec<ScheduleTable>,
+    /// The task lists that `baton serve` declares. They were checked together.
+    pub task_lists: Vec<TaskListTable>,
     values: SettingValues,
     causes: BTreeMap<&'static str, Vec<&'static str>>,
 }
@@ -108,6 +111,7 @@ impl Config {
             own_records,
             ttl: values.ttl.clone(),
             schedules: values.schedules.clone(),
+            task_lists: values.task_lists.clone(),
             values,
             causes,
         })

@@ -11,6 +11,7 @@ use toml::Value;
 use super::ConfigError;
 use super::schedule::ScheduleTable;
 use super::table::{Entry, TABLE};
+use super::task_list::TaskListTable;
 use super::ttl::TtlTable;
 use super::value::bare;
 
@@ -72,6 +73,7 @@ pub struct SettingValues {
     pub labels: BTreeMap<String, String>,
     pub ttl: Vec<TtlTable>,
     pub schedules: Vec<ScheduleTable>,
+    pub task_lists: Vec<TaskListTable>,
 }
 
 impl SettingValues {

@@ -10,6 +10,7 @@ mod health;
 mod layout;
 mod logs;
 mod metrics;
+mod partitions;
 mod people;
 mod plugins;
 mod reading;

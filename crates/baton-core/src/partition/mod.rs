@@ -19,15 +19,20 @@ pub mod holder;
 
 mod assignment;
 mod number_set;
+mod refused;
 mod task_list;
 mod task_lists;
+mod wanted;
 
 pub use coordinator::Coordinator;
 pub use holder::Holder;
 
 pub use assignment::{Assignment, AssignmentVersion, Grant, PartitionReport, PartitionSet, Token};
 pub use number_set::{InvalidNumberSet, NumberSet};
+pub use refused::{MoveRefused, TaskListRefused};
 pub use task_list::{
-    InvalidTaskList, PARTITIONS_MAX, Partition, TaskList, TaskListId, TaskListStatus, WEIGHT_MAX,
+    InvalidPartition, InvalidTaskList, PARTITIONS_MAX, Partition, TaskList, TaskListId,
+    TaskListStatus, WEIGHT_MAX,
 };
-pub use task_lists::{TaskListChange, TaskListRefused, TaskLists};
+pub use task_lists::{TaskListChange, TaskLists};
+pub use wanted::{CurrentOwner, MOVES_MAX, Wanted, check_move};

@@ -83,8 +83,9 @@ impl fmt::Debug for TaskListId {
     }
 }
 
-/// One partition, shown as `domain/name#number`.
+/// One partition, shown and written as `domain/name#number`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Partition {
     /// Its task list.
     pub list: TaskListId,
@@ -95,6 +96,48 @@ pub struct Partition {
 impl fmt::Display for Partition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}#{}", self.list, self.number)
+    }
+}
+
+/// Why a text names no partition.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidPartition {
+    /// It has no number.
+    #[error("{text:?} has no partition number: write LIST#NUMBER, such as orders#7")]
+    NoNumber {
+        /// The text.
+        text: String,
+    },
+    /// It has no name of a task list.
+    #[error(transparent)]
+    List(#[from] InvalidName),
+}
+
+/// Reads `domain/name#number`, or `name#number` for the domain `default`.
+impl FromStr for Partition {
+    type Err = InvalidPartition;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPartition> {
+        let no_number = || InvalidPartition::NoNumber { text: text.to_owned() };
+        let (list, number) = text.split_once('#').ok_or_else(no_number)?;
+        let is_plain = number.bytes().all(|digit| digit.is_ascii_digit());
+        let number = number.parse().ok().filter(|_| is_plain).ok_or_else(no_number)?;
+        Ok(Self { list: list.parse()?, number })
+    }
+}
+
+impl TryFrom<String> for Partition {
+    type Error = InvalidPartition;
+
+    fn try_from(text: String) -> Result<Self, InvalidPartition> {
+        text.parse()
+    }
+}
+
+impl From<Partition> for String {
+    fn from(partition: Partition) -> Self {
+        partition.to_string()
     }
 }
 
@@ -221,6 +264,22 @@ mod tests {
         assert!(refused("shop/").starts_with("task list is empty"));
         assert!(refused("/orders").starts_with("domain is empty"));
         assert!(refused("a/b/c").starts_with("task list has '/' at position 2"));
+    }
+
+    #[test]
+    fn a_partition_is_named_with_its_list_and_its_number() {
+        let read = |text: &str| text.parse::<Partition>().map_err(|it| it.to_string());
+        let partition = read("shop/orders#7").expect("a partition");
+        assert_eq!((partition.list.name(), partition.number), ("orders", 7));
+        assert_eq!(read("orders#0").map(|it| it.to_string()), Ok("default/orders#0".to_owned()));
+        let json = serde_json::to_string(&partition).expect("plain data");
+        assert_eq!(json, "\"shop/orders#7\"");
+        assert_eq!(serde_json::from_str(&json).ok(), Some(partition));
+        for text in ["orders", "orders#", "orders#+7", "orders#-1", "orders#4294967296"] {
+            let expected = "has no partition number: write LIST#NUMBER, such as orders#7";
+            assert!(read(text).is_err_and(|it| it.ends_with(expected)), "{text}");
+        }
+        assert!(read("#7").is_err_and(|it| it.starts_with("task list is empty")));
     }
 
     #[test]

@@ -2,17 +2,21 @@
 //!
 //! ```text
 //!   baton tasklists add, set, remove ──► added ──┐
-//!   code or file of the leader ──► declared ─────┴──► TaskLists, by compare-and-set
+//!   code or file of the leader ──► declared ─────┼──► TaskLists, by compare-and-set
+//!   baton partitions move, pause ────────────────┘         └──► Wanted, for the coordinator
 //! ```
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::task_list::{InvalidTaskList, TaskList, TaskListId, TaskListStatus};
+use super::refused::TaskListRefused;
+use super::task_list::{Partition, TaskList, TaskListId, TaskListStatus};
+use super::wanted::{MOVES_MAX, Wanted};
+use crate::ids::NodeId;
 
 /// The format of the document that this version writes.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// The task lists of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +26,12 @@ pub struct TaskLists {
     lists: Vec<TaskList>,
     /// The ids of those that the service declares.
     declared: Vec<TaskListId>,
+    /// Partitions that people have moved by hand, each with its node.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    moved: BTreeMap<Partition, NodeId>,
+    /// Have people paused voluntary moves?
+    #[serde(default)]
+    is_paused: bool,
 }
 
 /// What is changed about a task list. What is `None` stays.
@@ -37,50 +47,10 @@ pub struct TaskListChange {
     pub requires: Option<BTreeMap<String, String>>,
 }
 
-/// Why the task lists were not changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TaskListRefused {
-    /// What was asked for is not within the limits.
-    #[error(transparent)]
-    Invalid(#[from] InvalidTaskList),
-    /// There is one of this name.
-    #[error("task list {list} is there already, with {partitions} partitions; change it with set")]
-    Present {
-        /// The list.
-        list: TaskListId,
-        /// How many partitions it has.
-        partitions: u32,
-    },
-    /// There is none of this name.
-    #[error("no task list is named {list}{}", known.as_ref().map_or_else(
-        || ", and there are no others".to_owned(), |known| format!("; there is {known}")))]
-    Unknown {
-        /// The list.
-        list: TaskListId,
-        /// The name that is nearest in their order.
-        known: Option<TaskListId>,
-    },
-    /// The service declares it.
-    #[error(
-        "task list {list} is declared by the service itself: change it there; it can be paused and \
-         resumed here"
-    )]
-    Declared {
-        /// The list.
-        list: TaskListId,
-    },
-    /// The document is of another version.
-    #[error("the task lists are of format {found}, and this version knows format {FORMAT}")]
-    Format {
-        /// The format found.
-        found: u32,
-    },
-}
-
 impl Default for TaskLists {
     fn default() -> Self {
-        Self { format: FORMAT, lists: Vec::new(), declared: Vec::new() }
+        let (lists, declared, moved) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { format: FORMAT, lists, declared, moved, is_paused: false }
     }
 }
 
@@ -109,6 +79,22 @@ impl TaskLists {
     /// Does the service declare it?
     pub fn is_declared(&self, id: &TaskListId) -> bool {
         self.declared.binary_search(id).is_ok()
+    }
+
+    /// Partitions that people have moved by hand, each with the node that is to own it.
+    pub fn moved(&self) -> &BTreeMap<Partition, NodeId> {
+        &self.moved
+    }
+
+    /// Have people paused voluntary moves?
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// What the coordinator goes by.
+    pub fn wanted(&self) -> Wanted {
+        let Self { lists, moved, is_paused, .. } = self.clone();
+        Wanted { lists, moved, is_paused }
     }
 
     /// Adds a list.
@@ -145,7 +131,49 @@ impl TaskLists {
         if self.is_declared(id) {
             return Err(TaskListRefused::Declared { list: id.clone() });
         }
-        Ok(self.lists.remove(at))
+        let removed = self.lists.remove(at);
+        self.forget_what_is_gone();
+        Ok(removed)
+    }
+
+    /// Is there such a partition?
+    pub fn check_partition(&self, partition: &Partition) -> Result<(), TaskListRefused> {
+        match self.lists[self.known_place(&partition.list)?].partitions {
+            partitions if partition.number < partitions => Ok(()),
+            partitions => {
+                Err(TaskListRefused::NoPartition { partition: partition.clone(), partitions })
+            }
+        }
+    }
+
+    /// The partition is to be owned by this node for as long as the node takes partitions. Whether
+    /// it does is for the caller to check.
+    pub fn move_partition(
+        &mut self,
+        partition: Partition,
+        to: NodeId,
+    ) -> Result<(), TaskListRefused> {
+        self.check_partition(&partition)?;
+        let is_new = !self.moved.contains_key(&partition);
+        match self.moved.len() + usize::from(is_new) {
+            given if given > MOVES_MAX => Err(TaskListRefused::TooManyMoves { given }),
+            _ => {
+                self.moved.insert(partition, to);
+                Ok(())
+            }
+        }
+    }
+
+    /// The partition goes wherever the shares of the nodes say. Returns the node that it was moved
+    /// to.
+    pub fn forget_move(&mut self, partition: &Partition) -> Result<NodeId, TaskListRefused> {
+        let refused = || TaskListRefused::NotMoved { partition: partition.clone() };
+        self.moved.remove(partition).ok_or_else(refused)
+    }
+
+    /// Pauses voluntary moves, or lets them go on. Says whether that is news.
+    pub fn set_paused(&mut self, is_paused: bool) -> bool {
+        std::mem::replace(&mut self.is_paused, is_paused) != is_paused
     }
 
     /// The service declares these lists, in the order of their ids, and no others: those that it
@@ -179,8 +207,17 @@ impl TaskLists {
         let mut changed = self.clone();
         change(&mut changed);
         TaskList::check_all(&changed.lists)?;
+        changed.forget_what_is_gone();
         *self = changed;
         Ok(())
+    }
+
+    /// Moves of partitions that are no more are not kept.
+    fn forget_what_is_gone(&mut self) {
+        let lists: BTreeMap<&TaskListId, u32> =
+            self.lists.iter().map(|list| (&list.id, list.partitions)).collect();
+        let is_there = |it: &Partition| lists.get(&it.list).is_some_and(|count| it.number < *count);
+        self.moved.retain(|partition, _| is_there(partition));
     }
 
     fn place(&self, id: &TaskListId) -> Result<usize, usize> {
@@ -244,6 +281,53 @@ mod tests {
         assert!(matches!(lists.set(&id("a"), none), Err(TaskListRefused::Invalid(_))));
         assert!(matches!(lists.add(list("b", 400_001)), Err(TaskListRefused::Invalid(_))));
         assert_eq!(lists, before);
+    }
+
+    #[test]
+    fn moves_are_kept_until_they_are_forgotten_or_their_partitions_are_gone() {
+        let mut lists = TaskLists::default();
+        assert_eq!(lists.add(list("a", 2_000)), Ok(()));
+        let (part, node) = (
+            |number| Partition { list: id("a"), number },
+            |name| NodeId::new(name).expect("a plain name"),
+        );
+        for number in 0..1_000 {
+            assert_eq!(lists.move_partition(part(number), node("n")), Ok(()));
+        }
+        assert_eq!(lists.move_partition(part(0), node("m")), Ok(()), "it is moved already");
+        let refused = |lists: &mut TaskLists, number| {
+            lists.move_partition(part(number), node("n")).expect_err("refused").to_string()
+        };
+        assert_eq!(
+            refused(&mut lists, 1_000),
+            "1001 partitions would be kept where people moved them, and 1000 can be: forget a move \
+             first"
+        );
+        assert_eq!(
+            refused(&mut lists, 2_000),
+            "there is no partition default/a#2000: the task list has 2000, and the last one is \
+             number 1999"
+        );
+        assert_eq!(lists.forget_move(&part(0)), Ok(node("m")));
+        let refused = lists.forget_move(&part(0)).expect_err("it is forgotten").to_string();
+        assert_eq!(refused, "partition default/a#0 is not kept on any node by a move");
+        let shrink = TaskListChange { partitions: Some(3), ..TaskListChange::default() };
+        assert_eq!(lists.set(&id("a"), shrink), Ok(()));
+        assert_eq!(lists.moved().keys().map(|it| it.number).collect::<Vec<_>>(), [1, 2]);
+        let json = serde_json::to_string(&lists).expect("plain data");
+        assert!(json.contains(r#""moved":{"default/a#1":"n","default/a#2":"n"}"#), "{json}");
+        assert_eq!(serde_json::from_str::<TaskLists>(&json).ok(), Some(lists.clone()));
+        assert_eq!(lists.remove(&id("a")).map(|it| it.partitions), Ok(3));
+        assert_eq!(lists.moved().len(), 0);
+    }
+
+    #[test]
+    fn a_document_without_moves_is_read_and_pauses_are_told() {
+        let text = r#"{"format":1,"lists":[],"declared":[]}"#;
+        let mut lists: TaskLists = serde_json::from_str(text).expect("an older document");
+        assert_eq!(lists, TaskLists::default());
+        assert!(lists.set_paused(true) && !lists.set_paused(true) && lists.is_paused());
+        assert_eq!(lists.wanted(), Wanted { is_paused: true, ..Wanted::default() });
     }
 
     #[test]

@@ -46,7 +46,8 @@ faults! {
     Superseded = "superseded": "A process finds that another one has taken its id.",
     HintLost = "hint-lost": "A node is not told that its document has moved.",
     ListChanged = "list-changed": "A task list grows, shrinks, comes, goes or is paused.",
-    Frozen = "frozen": "A person forbids moves for a while.",
+    MovesPaused = "moves-paused": "A person pauses voluntary moves for a while.",
+    MovedByHand = "moved-by-hand": "A person moves a partition to a node, or forgets such moves.",
 }
 
 /// How often each fault happened.

@@ -18,10 +18,18 @@ impl NodeBuilder {
 
     /// Declares a task list, whose partitions are spread over the nodes that take partitions. The
     /// lists that the leader's service declares are applied, and those that it declares no longer
-    /// are removed. Every node that may lead declares them, also one that owns no partitions. What
-    /// is wrong with a list is refused by [`build`](Self::build).
+    /// are removed; a leader that declares none leaves them alone. Every node that may lead
+    /// declares the same lists, also one that owns no partitions. What is wrong with a list is
+    /// refused by [`build`](Self::build).
     pub fn task_list(mut self, list: TaskList) -> Self {
         self.partitions.lists.push(list);
+        self
+    }
+
+    /// This node coordinates partitions while it leads, although it declares no task lists and owns
+    /// no partitions itself. Nodes that do either coordinate anyway.
+    pub fn coordinate_partitions(mut self) -> Self {
+        self.partitions.coordinates = true;
         self
     }
 

@@ -62,12 +62,12 @@ struct Rounds<'a> {
 
 impl Rounds<'_> {
     async fn run(&mut self) -> Result<(), PartitionsError> {
+        let Some(lists) = self.first_lists().await? else { return Ok(()) };
         let mut readings = self.term.shared.readings.subscribe();
         readings.mark_unchanged();
         // From now on the readings of the records come.
         self.publish(Arc::default()).await;
-        self.look_at_lists(true);
-        self.feed(Input::Tick).await;
+        self.feed(lists).await;
         let mut look_at = SystemClock.now() + LOOK_EVERY;
         while !self.coordinator.is_over() {
             let now = SystemClock.now();
@@ -102,9 +102,31 @@ impl Rounds<'_> {
         Ok(())
     }
 
+    /// Waits until the namespace has task lists: without any there is nothing to coordinate, and no
+    /// reason to read anything else. `None` if the term ends before.
+    async fn first_lists(&mut self) -> Result<Option<Input>, PartitionsError> {
+        loop {
+            self.look_at_lists(true);
+            tokio::select! {
+                biased;
+                _ = self.term.lost() => return Ok(None),
+                Some(answer) = self.requests.join_next() => {
+                    if let Some(lists) = answered(answer)? {
+                        return Ok(Some(lists));
+                    }
+                }
+            }
+            tokio::select! {
+                _ = self.term.lost() => return Ok(None),
+                () = self.setup.edited.notified() => {}
+                () = SystemClock.sleep(LOOK_EVERY) => {}
+            }
+        }
+    }
+
     async fn feed(&mut self, input: Input) {
-        if let Input::Lists(lists) = &input {
-            self.setup.known_lists.send_replace(Arc::new(lists.clone()));
+        if let Input::Lists(wanted) = &input {
+            self.setup.known_lists.send_replace(Arc::new(wanted.lists.clone()));
         }
         let actions = self.coordinator.handle(SystemClock.now(), input);
         if !actions.is_empty() {
@@ -149,10 +171,12 @@ impl Rounds<'_> {
         self.term.shared.report(baton_core::Input::Assigned { epoch, versions }).await;
     }
 
-    /// Reads the task lists, and writes what this node's service declares into them.
+    /// Reads the task lists and what people want of them, and writes what this node's service
+    /// declares into them. A node that declares none leaves them alone: another one may.
     fn look_at_lists(&mut self, declares: bool) {
         let documents = self.documents.clone();
-        let declared = declares.then(|| self.setup.lists.clone());
+        let lists = &self.setup.lists;
+        let declared = (declares && !lists.is_empty()).then(|| lists.clone());
         let fence = self.term.epoch();
         self.requests.spawn(async move {
             loop {
@@ -170,8 +194,11 @@ impl Rounds<'_> {
                     Some(declared) => lists.declare(declared).map_err(TaskListError::from)?,
                     None => false,
                 };
+                if version == 0 && !declares {
+                    return Ok(None);
+                }
                 if !declares {
-                    return Ok(Some(Input::Lists(lists.all().to_vec())));
+                    return Ok(Some(Input::Lists(lists.wanted())));
                 }
                 match documents.write_lists(version, &lists, Some(fence)).await {
                     Ok(WriteOutcome::Fenced) => return Ok(None),

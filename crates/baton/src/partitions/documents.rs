@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::ids::{Epoch, Namespace};
 use baton_core::partition::coordinator::{BatchOutcome, DocumentWrite};
 use baton_core::partition::{Assignment, TaskLists};
-use baton_core::protocol::{Failure, View};
+use baton_core::protocol::{Failure, Member, View};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, Store, StoreError, WriteOutcome};
 
@@ -71,6 +71,11 @@ impl Documents {
     /// The published view.
     pub(super) async fn view(&self) -> Result<Option<Arc<View>>, StoreError> {
         Ok(self.in_time(self.store.inspect(&self.namespace)).await?.view)
+    }
+
+    /// The node records.
+    pub(super) async fn members(&self) -> Result<Vec<Member>, StoreError> {
+        self.in_time(self.store.members(&self.namespace)).await
     }
 
     /// Writes documents, all or none, under the epoch of a term.

@@ -6,6 +6,7 @@
 //!                   └───────── reports, with the beats ────────────┘       ▼
 //!   any process: task_lists, by compare-and-set                    handler: the application
 //!                router: who owns what
+//!                standing: lists, nodes and owners, for a dry run and a move by hand
 //! ```
 //!
 //! What is decided, and why that is safe, is in [`baton_core::partition`]; here it is carried out.
@@ -20,6 +21,7 @@ mod handler;
 mod owner;
 mod router;
 mod setup;
+mod standing;
 mod task_lists;
 
 use std::sync::Arc;
@@ -28,13 +30,14 @@ use tokio::sync::watch;
 
 pub use baton_core::partition::coordinator::MoveSettings;
 pub use baton_core::partition::{
-    InvalidTaskList, PARTITIONS_MAX, Partition, TaskList, TaskListChange, TaskListId,
-    TaskListRefused, TaskListStatus, TaskLists, Token,
+    InvalidPartition, InvalidTaskList, MoveRefused, PARTITIONS_MAX, Partition, TaskList,
+    TaskListChange, TaskListId, TaskListRefused, TaskListStatus, TaskLists, Token, Wanted,
 };
 pub use documents::PartitionsError;
 pub use handler::{OwnedPartition, PartitionHandler, partition_task};
 pub use router::{PartitionMap, PartitionOwnership, PartitionRouter};
 pub(crate) use setup::PartitionSetup;
+pub use standing::PartitionStanding;
 pub use task_lists::{TaskListError, TaskListsClient};
 
 use crate::error::BuildError;

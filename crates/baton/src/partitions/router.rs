@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Namespace, NodeId};
-use baton_core::partition::{Assignment, AssignmentVersion, Partition, Token};
+use baton_core::partition::{Assignment, AssignmentVersion, Partition, TaskListId, Token};
 use baton_core::protocol::View;
 use baton_store::{DOCUMENTS_MAX, Store};
 use tokio::sync::{Mutex, watch};
@@ -43,8 +43,18 @@ impl PartitionMap {
         self.owners.iter()
     }
 
+    /// The partitions of a list that have an owner, by number.
+    pub(super) fn of_list<'a>(
+        &'a self,
+        list: &TaskListId,
+    ) -> impl Iterator<Item = (u32, &'a PartitionOwnership)> + use<'a> {
+        let partition = |number| Partition { list: list.clone(), number };
+        let range = self.owners.range(partition(0)..=partition(u32::MAX));
+        range.map(|(partition, owner)| (partition.number, owner))
+    }
+
     /// Of documents: in several of them, the highest token counts.
-    fn of<'a>(documents: impl Iterator<Item = &'a Assignment>) -> Self {
+    pub(super) fn of<'a>(documents: impl Iterator<Item = &'a Assignment>) -> Self {
         let mut map = Self::default();
         for document in documents {
             let held = document.held().map(|it| (it, false));
@@ -73,7 +83,10 @@ pub struct PartitionRouter {
 impl PartitionRouter {
     /// The partitions of a namespace in this store. A request may take as long as given.
     pub fn new(store: Arc<dyn Store>, namespace: Namespace, timeout: Duration) -> Self {
-        let documents = Documents { store, namespace, timeout };
+        Self::of(Documents { store, namespace, timeout })
+    }
+
+    pub(super) fn of(documents: Documents) -> Self {
         Self { documents, known: Mutex::default(), map: watch::channel(Arc::default()).0 }
     }
 
@@ -85,6 +98,12 @@ impl PartitionRouter {
     /// The map, again whenever [`refresh`](Self::refresh) has found another.
     pub fn watch(&self) -> watch::Receiver<Arc<PartitionMap>> {
         self.map.subscribe()
+    }
+
+    /// The assignment documents as they were last read.
+    pub(super) async fn documents(&self) -> Vec<(AssignmentVersion, Assignment)> {
+        let known = self.known.lock().await;
+        known.iter().map(|(version, document)| (*version, document.clone())).collect()
     }
 
     /// Asks the store for what has changed: one request, and another if documents have moved.

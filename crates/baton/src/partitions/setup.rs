@@ -22,6 +22,8 @@ pub(crate) struct PartitionSetup {
     pub(crate) lists: Vec<TaskList>,
     /// What is done with partitions; `None` on a node that owns none, but may lead.
     pub(crate) handler: Option<Arc<dyn PartitionHandler>>,
+    /// Does this node coordinate although it declares no lists and owns no partitions?
+    pub(crate) coordinates: bool,
     /// The handle on the store that partitions have of their own, if they have one.
     pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) moves: MoveSettings,
@@ -42,7 +44,7 @@ pub(crate) struct PartitionSetup {
 impl PartitionSetup {
     /// Has the node anything to do with partitions?
     pub(crate) fn is_used(&self) -> bool {
-        self.handler.is_some() || !self.lists.is_empty()
+        self.handler.is_some() || !self.lists.is_empty() || self.coordinates
     }
 
     /// How many partitions this node owns; `None` if it has nothing to do with partitions.

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::Namespace;
-use baton_core::partition::{TaskList, TaskListChange, TaskListId, TaskListRefused, TaskLists};
+use baton_core::ids::{Namespace, NodeId};
+use baton_core::partition::{
+    MoveRefused, Partition, TaskList, TaskListChange, TaskListId, TaskListRefused, TaskLists,
+    check_move,
+};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError, WriteOutcome};
 
 use super::documents::Documents;
 use super::setup::PartitionSetup;
+use super::standing::PartitionStanding;
 use crate::shared::Shared;
 
 /// How often a change is made again when another one was faster.
@@ -25,6 +29,17 @@ pub enum TaskListError {
     /// Not possible as the lists are.
     #[error(transparent)]
     Refused(#[from] TaskListRefused),
+    /// The node cannot be given the partition.
+    #[error(transparent)]
+    NotThere(#[from] MoveRefused),
+    /// An assignment document cannot be read.
+    #[error("document {document} cannot be read ({problem})")]
+    Assignment {
+        /// The document.
+        document: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The document cannot be read.
     #[error("document {} cannot be read ({problem})", TaskLists::DOCUMENT)]
     Unreadable {
@@ -89,6 +104,47 @@ impl TaskListsClient {
     pub async fn remove(&self, id: &TaskListId) -> Result<TaskLists, TaskListError> {
         let made = |lists: &TaskLists| lists.get(id).is_none();
         self.change(|lists| lists.remove(id).map(drop), made).await
+    }
+
+    /// Moves a partition to a node by hand. It stays there for as long as the node takes
+    /// partitions, until the move is forgotten. Refused if the node could not be given the
+    /// partition now.
+    pub async fn move_partition(
+        &self,
+        partition: &Partition,
+        to: &NodeId,
+    ) -> Result<TaskLists, TaskListError> {
+        let standing = PartitionStanding::of(&self.documents).await?;
+        standing.lists.clone().move_partition(partition.clone(), to.clone())?;
+        check_move(&standing.problem(&standing.lists.wanted()), partition, to)?;
+        let made = |lists: &TaskLists| lists.moved().get(partition) == Some(to);
+        self.change(|lists| lists.move_partition(partition.clone(), to.clone()), made).await
+    }
+
+    /// Forgets a move by hand: the partition goes wherever the shares of the nodes say.
+    pub async fn forget_move(&self, partition: &Partition) -> Result<TaskLists, TaskListError> {
+        let made = |lists: &TaskLists| !lists.moved().contains_key(partition);
+        self.change(|lists| lists.forget_move(partition).map(drop), made).await
+    }
+
+    /// Pauses voluntary moves: those that make the nodes' loads even, and those back to a node that
+    /// has returned. Partitions without an owner still get one, draining nodes still give theirs
+    /// away, and what people move by hand is moved.
+    pub async fn pause_moves(&self) -> Result<TaskLists, TaskListError> {
+        self.set_paused(true).await
+    }
+
+    /// Lets voluntary moves go on.
+    pub async fn resume_moves(&self) -> Result<TaskLists, TaskListError> {
+        self.set_paused(false).await
+    }
+
+    async fn set_paused(&self, is_paused: bool) -> Result<TaskLists, TaskListError> {
+        let set = |lists: &mut TaskLists| {
+            lists.set_paused(is_paused);
+            Ok(())
+        };
+        self.change(set, |lists| lists.is_paused() == is_paused).await
     }
 
     /// Changes the document. A change without an answer is read back before it is made again:

@@ -108,6 +108,14 @@ fn schedule_runs_once_a_second() {
 }
 
 #[test]
+fn partitions_begin_once_each_and_end_with_the_node() {
+    let said = lines("partitions");
+    let count = |end: &str| said.iter().filter(|line| line.ends_with(end)).count();
+    assert_eq!((count(" begins"), count(" ends"), said.len()), (12, 12, 24), "{said:?}");
+    assert!(said.contains(&"default/orders#11 begins".to_owned()), "{said:?}");
+}
+
+#[test]
 fn once_does_its_work_in_one_of_three_instances() {
     assert_eq!(lines("once"), ["attempt 1 in epoch 1", "DoneBefore"]);
 }

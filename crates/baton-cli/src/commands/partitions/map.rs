@@ -1,7 +1,7 @@
 //! The map of a task list: a character for each partition.
 //!
 //! ```text
-//!   default/orders   12 partitions, 11 owned
+//!   default/orders: 12 partitions, 11 owned
 //!      0  aabbccaabb C.        a to c: owned by that node; C: c is to release it; . no owner
 //! ```
 
@@ -12,13 +12,17 @@ use baton::partitions::{Partition, PartitionMap, TaskList};
 use baton_core::ids::NodeId;
 
 /// The characters that stand for nodes, by their order.
-const MARKS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
+const MARKS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// A node beyond the last mark.
-const ANY_NODE: char = '*';
+/// A node beyond the last mark, and the same if it is to release the partition.
+const ANY_NODE: char = '+';
+const ANY_RELEASING: char = '*';
 
 /// A partition without an owner.
 const NO_OWNER: char = '.';
+
+/// What the characters mean.
+pub const LEGEND: &str = "a-z, +: owned by that node   A-Z, *: to be released   .: no owner";
 
 /// Partitions in a line, in groups of ten: it fits 80 columns.
 const IN_LINE: u32 = 60;
@@ -54,7 +58,11 @@ pub fn render(list: &TaskList, map: &PartitionMap, marks: &BTreeMap<NodeId, char
                 None => NO_OWNER,
                 Some(owner) => {
                     let mark = marks.get(&owner.node).copied().unwrap_or(ANY_NODE);
-                    if owner.is_releasing { mark.to_ascii_uppercase() } else { mark }
+                    match (owner.is_releasing, mark) {
+                        (false, mark) => mark,
+                        (true, ANY_NODE) => ANY_RELEASING,
+                        (true, mark) => mark.to_ascii_uppercase(),
+                    }
                 }
             });
         }

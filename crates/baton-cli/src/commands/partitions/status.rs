@@ -1,23 +1,27 @@
 //! `baton partitions status`: who owns which partition, as the store says.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use baton::partitions::{
-    Partition, PartitionMap, PartitionRouter, PartitionsError, TaskList, TaskListStatus, Token,
+    Partition, PartitionMap, PartitionStanding, TaskList, TaskListStatus, Token,
 };
 use baton_core::ids::NodeId;
-use baton_core::protocol::View;
+use baton_core::partition::allocation::{AllocationNode, NodeState};
 use serde::Serialize;
 
-use super::map;
-use crate::commands::{REQUEST_TIMEOUT, StoreArguments, tasklists};
+use super::{map, no_leader, picture, standing};
+use crate::commands::StoreArguments;
 use crate::error::{CommandError, Exit};
-use crate::output::stdout;
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Table};
+use crate::output::{log, stdout};
 
 /// A list with more partitions than this has a map only with `--map`.
 const MAP_UNASKED: u32 = 600;
+
+/// How many moves by hand are shown.
+const MOVES_SHOWN: usize = 10;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -25,24 +29,29 @@ pub struct Arguments {
     /// partitions.
     #[arg(long)]
     map: bool,
+    /// Write a map of all task lists to this file, as an SVG picture.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     #[command(flatten)]
     store: StoreArguments,
 }
 
 /// A node, as it stands.
 #[derive(Serialize)]
-struct NodeReport {
-    node: NodeId,
-    partitions: usize,
-    releasing: usize,
-    is_draining: bool,
+pub struct NodeReport {
+    pub node: NodeId,
+    pub partitions: usize,
+    pub releasing: usize,
+    pub is_draining: bool,
+    /// Does it take partitions, by its own record?
+    pub is_live: bool,
 }
 
 /// A partition that has an owner.
 #[derive(Serialize)]
-struct OwnerReport {
-    partition: String,
-    node: NodeId,
+struct OwnerReport<'a> {
+    partition: &'a Partition,
+    node: &'a NodeId,
     token: Token,
     is_releasing: bool,
 }
@@ -52,30 +61,34 @@ struct OwnerReport {
 struct StatusReport<'a> {
     nodes: Vec<NodeReport>,
     lists: &'a [TaskList],
-    owners: Vec<OwnerReport>,
-    unowned: Vec<String>,
+    owners: Vec<OwnerReport<'a>>,
+    unowned: Vec<Partition>,
+    is_paused: bool,
+    /// What people have moved by hand.
+    moved: &'a BTreeMap<Partition, NodeId>,
 }
 
 impl Arguments {
     pub async fn run(&self) -> Result<Exit, CommandError> {
         let opened = self.store.open_to_read().await?;
-        let lists = tasklists::client(&opened).read().await;
-        let lists = lists.map_err(|problem| tasklists::told(&opened, problem))?;
-        let (store, namespace) = (opened.store.clone(), opened.namespace().clone());
-        let router = PartitionRouter::new(store, namespace, REQUEST_TIMEOUT);
-        let map = router.refresh().await.map_err(|problem| match problem {
-            PartitionsError::Store(problem) => opened.error(problem),
-            problem => CommandError::Partitions(problem),
-        })?;
-        let view = opened.ask(opened.store.inspect(opened.namespace())).await?.view;
-        let nodes = nodes(view.as_deref(), &map);
-        let unowned = unowned(lists.all(), &map);
+        let PartitionStanding { lists, nodes, map } = &standing(&opened).await?;
+        let nodes = node_reports(nodes, map);
+        if let Some(path) = &self.plot {
+            let title = format!("partitions of namespace {}", opened.namespace());
+            let drawn = picture::draw(&title, lists.all(), &nodes, map);
+            let problem = |problem| CommandError::Write { path: path.clone(), problem };
+            std::fs::write(path, drawn).map_err(problem)?;
+            log::info(&format!("the picture is in {}", path.display()));
+        }
         let report = StatusReport {
-            lists: lists.all(),
-            owners: owners(&map),
-            unowned: unowned.iter().map(ToString::to_string).collect(),
             nodes,
+            lists: lists.all(),
+            owners: owners(map),
+            unowned: unowned(lists.all(), map),
+            is_paused: lists.is_paused(),
+            moved: lists.moved(),
         };
+        let waits = no_leader(&opened).await?;
         stdout::json_or_text(self.store.json, &report, || {
             if lists.all().is_empty() {
                 let namespace = opened.namespace();
@@ -84,28 +97,18 @@ impl Arguments {
                      tasklists add NAME --partitions 12\n"
                 );
             }
-            self.render(&report, &map)
+            self.render(&report, map) + &people(&report) + waits
         });
         Ok(Exit::DONE)
     }
 
     fn render(&self, report: &StatusReport<'_>, map: &PartitionMap) -> String {
         let marks = map::marks(report.nodes.iter().map(|it| &it.node));
-        let mut table = Table::new(&["", "NODE", ">PARTITIONS", ">TO RELEASE", "STATE"]);
-        for it in &report.nodes {
-            let mark = marks.get(&it.node).copied().unwrap_or(' ');
-            table.row([
-                mark.to_string().into(),
-                it.node.to_string().into(),
-                it.partitions.to_string().into(),
-                it.releasing.to_string().into(),
-                match it.is_draining {
-                    true => Cell::new("draining", Tone::Warn),
-                    false => "active".into(),
-                },
-            ]);
-        }
-        let mut text = table.render(stdout::width());
+        let mut text = match report.nodes.is_empty() {
+            true => "no live node takes partitions\n".to_owned(),
+            false => table(&report.nodes, &marks).render(stdout::width()),
+        };
+        let mut has_map = false;
         for list in report.lists {
             let owned = map::owned(list, map);
             let paused = match list.status {
@@ -116,39 +119,84 @@ impl Arguments {
                 &format!("\n{}: {} partitions, {owned} owned{paused}\n", list.id, list.partitions);
             if self.map || list.partitions <= MAP_UNASKED {
                 text += &map::render(list, map, &marks);
+                has_map |= owned > 0;
             }
+        }
+        if has_map {
+            text += &format!("\n{}\n", Tone::Faint.paint(map::LEGEND));
         }
         text
     }
 }
 
+fn table(nodes: &[NodeReport], marks: &BTreeMap<NodeId, char>) -> Table {
+    let mut table = Table::new(&["", "NODE", ">PARTITIONS", ">TO RELEASE", "STATE"]);
+    for it in nodes {
+        let mark = marks.get(&it.node).copied().unwrap_or(' ');
+        table.row([
+            mark.to_string().into(),
+            it.node.to_string().into(),
+            it.partitions.to_string().into(),
+            it.releasing.to_string().into(),
+            match (it.is_live, it.is_draining) {
+                (false, _) => Cell::new("not live", Tone::Bad),
+                (true, true) => Cell::new("draining", Tone::Warn),
+                (true, false) => "active".into(),
+            },
+        ]);
+    }
+    table
+}
+
+/// Lines about what people have moved and paused.
+fn people(report: &StatusReport<'_>) -> String {
+    let mut text = String::new();
+    if !report.moved.is_empty() {
+        text.push('\n');
+    }
+    for (partition, node) in report.moved.iter().take(MOVES_SHOWN) {
+        text += &format!("{partition} is kept on {node}: it was moved there by hand\n");
+    }
+    if report.moved.len() > MOVES_SHOWN {
+        let more = report.moved.len() - MOVES_SHOWN;
+        text += &format!("{more} more were moved by hand; --json has all of them\n");
+    }
+    if report.is_paused {
+        text += "\nmoves are paused: baton partitions resume lets them go on\n";
+    }
+    text
+}
+
 /// The nodes that take partitions or still have some, in order.
-fn nodes(view: Option<&View>, map: &PartitionMap) -> Vec<NodeReport> {
-    let mut nodes: BTreeMap<&NodeId, NodeReport> = BTreeMap::new();
-    let new = |node: &NodeId, is_draining| NodeReport {
+fn node_reports(nodes: &[AllocationNode], map: &PartitionMap) -> Vec<NodeReport> {
+    let new = |node: &NodeId, is_draining, is_live| NodeReport {
         node: node.clone(),
         partitions: 0,
         releasing: 0,
         is_draining,
+        is_live,
     };
-    let members = view.map(|view| view.members.as_slice()).unwrap_or_default();
-    for member in members.iter().filter(|member| member.assignment.is_some()) {
-        nodes.insert(&member.id, new(&member.id, member.draining));
-    }
+    let live = nodes.iter().map(|node| {
+        let is_draining = node.state == NodeState::Draining;
+        (&node.id, new(&node.id, is_draining, true))
+    });
+    let mut reports: BTreeMap<&NodeId, NodeReport> = live.collect();
     for (_, owner) in map.iter() {
-        let report = nodes.entry(&owner.node).or_insert_with(|| new(&owner.node, false));
+        let report = reports.entry(&owner.node).or_insert_with(|| new(&owner.node, false, false));
         report.partitions += 1;
         report.releasing += usize::from(owner.is_releasing);
     }
-    nodes.into_values().collect()
+    reports.into_values().collect()
 }
 
-fn owners(map: &PartitionMap) -> Vec<OwnerReport> {
-    let owner = |(partition, owner): (&Partition, &baton::partitions::PartitionOwnership)| {
-        let (node, token, is_releasing) = (owner.node.clone(), owner.token, owner.is_releasing);
-        OwnerReport { partition: partition.to_string(), node, token, is_releasing }
-    };
-    map.iter().map(owner).collect()
+fn owners(map: &PartitionMap) -> Vec<OwnerReport<'_>> {
+    let report = map.iter().map(|(partition, owner)| OwnerReport {
+        partition,
+        node: &owner.node,
+        token: owner.token,
+        is_releasing: owner.is_releasing,
+    });
+    report.collect()
 }
 
 /// The partitions of active lists that no node owns.

@@ -118,7 +118,11 @@ impl RemoveArguments {
         let lists = removed.map_err(|problem| told(&opened, problem))?;
         let left = lists.all().len();
         stdout::json_or_text(self.store.json, &lists.all(), || {
-            format!("{} is removed: its owners release its partitions; {left} left\n", self.name)
+            let left = match left {
+                1 => "1 task list is left".to_owned(),
+                left => format!("{left} task lists are left"),
+            };
+            format!("{} is removed: its owners stop its partitions; {left}\n", self.name)
         });
         Ok(Exit::DONE)
     }
@@ -134,7 +138,7 @@ fn show(arguments: &StoreArguments, lists: &TaskLists, id: &TaskListId, what: &s
     });
 }
 
-fn label(text: &str) -> Result<(String, String), String> {
+pub fn label(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("not a label, write NAME=VALUE, such as zone=a".to_owned()),

@@ -8,6 +8,8 @@
 mod edit;
 mod list;
 
+pub use edit::label;
+
 use baton::partitions::{TaskList, TaskListError, TaskListStatus, TaskListsClient};
 use serde::Serialize;
 

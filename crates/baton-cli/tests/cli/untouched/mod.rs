@@ -14,7 +14,7 @@ pub(super) use content::run_sql;
 use content::{content, keep_versions};
 
 /// Every command that only looks.
-const READS: [&[&str]; 12] = [
+const READS: [&[&str]; 16] = [
     &["status"],
     &["health"],
     &["history"],
@@ -24,6 +24,10 @@ const READS: [&[&str]; 12] = [
     &["settings"],
     &["schedules", "list"],
     &["schedules", "history"],
+    &["tasklists", "list"],
+    &["partitions", "status"],
+    &["partitions", "explain"],
+    &["partitions", "plan", "--add", "x"],
     &["counters", "list"],
     &["counters", "get", "hits"],
     &["fences", "list"],

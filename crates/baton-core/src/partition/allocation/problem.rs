@@ -130,7 +130,7 @@ impl AllocationNode {
     }
 
     /// Does it have all these labels?
-    pub(super) fn has(&self, labels: &BTreeMap<String, String>) -> bool {
+    pub(in crate::partition) fn has(&self, labels: &BTreeMap<String, String>) -> bool {
         labels.iter().all(|(name, value)| self.labels.get(name) == Some(value))
     }
 }
@@ -155,6 +155,14 @@ impl Problem {
             first = after;
         }
         None
+    }
+
+    /// The index of a partition in `owners`, and its list. `None` if there is no such partition.
+    pub fn place(&self, partition: &Partition) -> Option<(usize, &TaskList)> {
+        let at = self.lists.binary_search_by(|list| list.id.cmp(&partition.list)).ok()?;
+        let list = self.lists.get(at).filter(|list| partition.number < list.partitions)?;
+        let first: usize = self.lists[..at].iter().map(|list| list.partitions as usize).sum();
+        Some((first + partition.number as usize, list))
     }
 
     /// Can it be used?

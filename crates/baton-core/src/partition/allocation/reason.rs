@@ -78,6 +78,9 @@ impl<'a> Explanation<'a> {
         let limits = self.problem.limits;
         match self.reason {
             Reason::Away => write!(f, "stays on {id}: it is away and may come back"),
+            Reason::Postponed if limits.moves_max == Some(0) => {
+                write!(f, "stays on {id} for now: moves are paused")
+            }
             Reason::Postponed => {
                 let most = limits.moves_max.unwrap_or(0);
                 write!(f, "stays on {id} for now: the limit of {most} moves at a time is reached")

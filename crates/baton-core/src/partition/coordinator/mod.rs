@@ -42,7 +42,8 @@ use std::time::Duration;
 
 use super::allocation::{Limits, Problem};
 use super::assignment::{Assignment, AssignmentVersion};
-use super::task_list::{Partition, TaskList};
+use super::task_list::TaskList;
+use super::wanted::Wanted;
 use crate::ids::{BootId, Epoch, Lineage, NodeId};
 use crate::lease::LeaseTerms;
 use crate::protocol::Member;
@@ -59,9 +60,6 @@ pub const BATCH_MAX: usize = 100;
 /// The most documents of a namespace. Each process has one; that of a process that is gone is used
 /// again.
 pub const SLOTS_MAX: u32 = 10_000;
-
-/// The most partitions that people have moved and that stay where they were moved to.
-const WISHES_MAX: usize = 1_000;
 
 /// How long a coordinator with nothing to wait for sleeps.
 const IDLE: Duration = Duration::from_secs(60);
@@ -95,8 +93,8 @@ pub struct TermOfMoves {
 pub enum Input {
     /// Time has passed.
     Tick,
-    /// The task lists, as they are now.
-    Lists(Vec<TaskList>),
+    /// The task lists, the moves by hand, and whether moves are paused, as they are now.
+    Lists(Wanted),
     /// The node records were read.
     Members {
         /// When the request was sent.
@@ -119,15 +117,6 @@ pub enum Input {
     Lineage(Lineage),
     /// This process is proved dead.
     Died(BootId),
-    /// No partition moves voluntarily while this holds.
-    Freeze(bool),
-    /// A person wants this partition on that node.
-    Move {
-        /// Which.
-        partition: Partition,
-        /// Where to.
-        to: NodeId,
-    },
 }
 
 /// What came of a write of documents, of which all or none are written.
@@ -183,14 +172,11 @@ pub struct Coordinator {
     term: TermOfMoves,
     settings: MoveSettings,
     allocate: Allocate,
-    lists: Option<Vec<TaskList>>,
+    wanted: Option<Wanted>,
     members: Members,
     slots: Slots,
     table: Table,
     requests: Requests,
-    /// What people have moved.
-    wishes: BTreeMap<Partition, NodeId>,
-    is_frozen: bool,
     /// After the store's data went back: nothing is given away before.
     cautious_until: Option<Moment>,
     /// The number of the last token.
@@ -208,13 +194,11 @@ impl Coordinator {
             term,
             settings,
             allocate: |problem| super::allocation::allocate(problem).owners,
-            lists: None,
+            wanted: None,
             members: Members::new(now, term),
             slots: Slots::default(),
             table: Table::default(),
             requests: Requests::new(now),
-            wishes: BTreeMap::new(),
-            is_frozen: false,
             cautious_until: None,
             number: 0,
             is_stale: true,
@@ -237,7 +221,7 @@ impl Coordinator {
 
     /// How many partitions of the task lists no process may run now.
     pub fn unowned(&self) -> usize {
-        let lists = self.lists.as_deref().unwrap_or_default();
+        let lists = self.wanted.as_ref().map(|wanted| wanted.lists.as_slice()).unwrap_or_default();
         let owned = |list: &TaskList| {
             let entries = self.table.list(&list.id).iter().take(list.partitions as usize);
             entries.flatten().filter(|entry| !self.is_released(entry)).count()
@@ -254,11 +238,11 @@ impl Coordinator {
         }
         match input {
             Input::Tick => {}
-            Input::Lists(mut lists) => {
-                lists.sort_by(|a, b| a.id.cmp(&b.id));
-                lists.dedup_by(|a, b| a.id == b.id);
-                self.is_stale |= self.lists.as_ref() != Some(&lists);
-                self.lists = Some(lists);
+            Input::Lists(mut wanted) => {
+                wanted.lists.sort_by(|a, b| a.id.cmp(&b.id));
+                wanted.lists.dedup_by(|a, b| a.id == b.id);
+                self.is_stale |= self.wanted.as_ref() != Some(&wanted);
+                self.wanted = Some(wanted);
             }
             Input::Members { sent, members } => {
                 self.is_stale |= self.members.read(sent, now, members, &self.slots);
@@ -268,16 +252,6 @@ impl Coordinator {
             Input::Written(outcome) => self.written(now, outcome, &mut actions),
             Input::Lineage(lineage) => self.requests.is_over |= lineage != self.term.lineage,
             Input::Died(boot) => self.is_stale |= self.members.died(boot),
-            Input::Freeze(is_frozen) => {
-                self.is_stale |= self.is_frozen != is_frozen;
-                self.is_frozen = is_frozen;
-            }
-            Input::Move { partition, to } => {
-                if self.wishes.len() < WISHES_MAX || self.wishes.contains_key(&partition) {
-                    self.wishes.insert(partition, to);
-                    self.is_stale = true;
-                }
-            }
         }
         self.ask(now, &mut actions);
         actions
@@ -289,7 +263,7 @@ impl Coordinator {
             return IDLE;
         }
         let held = self.requests.held_until;
-        let can_plan = self.lists.is_some() && self.members.is_read();
+        let can_plan = self.wanted.is_some() && self.members.is_read();
         let next = match self.requests.is_settled() {
             false => (!self.requests.is_under_way()).then_some(held),
             true if self.is_stale && can_plan => Some(held),

@@ -9,6 +9,7 @@ use super::targets::{Destination, Targets};
 use super::{Action, BATCH_MAX, Coordinator, SLOTS_MAX};
 use crate::ids::BootId;
 use crate::partition::task_list::{Partition, TaskList, TaskListId, TaskListStatus};
+use crate::partition::wanted::Wanted;
 use crate::planted::planted;
 use crate::time::Moment;
 
@@ -48,7 +49,7 @@ impl Coordinator {
         if !(self.is_stale || is_due) || !self.members.is_read() {
             return;
         }
-        let Some(lists) = self.lists.take() else { return };
+        let Some(wanted) = self.wanted.take() else { return };
         self.is_stale = false;
         self.due = self.cautious_until.filter(|until| now < *until);
         let is_cautious =
@@ -56,7 +57,7 @@ impl Coordinator {
         let may_give = !is_cautious || planted!(LineageTrusted);
         if may_give {
             self.cautious_until = None;
-            let mut round = self.round(now, &lists);
+            let mut round = self.round(now, &wanted);
             self.due = round.due;
             let later = round.changes.keys().nth(BATCH_MAX).copied();
             if let Some(later) = later {
@@ -68,11 +69,12 @@ impl Coordinator {
                 self.requests.write(writes, actions);
             }
         }
-        self.lists = Some(lists);
+        self.wanted = Some(wanted);
     }
 
-    fn round(&self, now: Moment, lists: &[TaskList]) -> Round {
-        let targets = self.targets(now, lists);
+    fn round(&self, now: Moment, wanted: &Wanted) -> Round {
+        let targets = self.targets(now, wanted);
+        let lists = &wanted.lists;
         let mut round = Round { taken: self.taken_slots(), due: targets.due, ..Round::default() };
         let mut first = 0;
         for list in lists {

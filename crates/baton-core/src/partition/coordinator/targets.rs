@@ -1,22 +1,16 @@
 //! Who should own each partition, as the allocator says.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::Coordinator;
 use super::slots::Slot;
 use super::table::{Entry, Standing};
 use crate::ids::{BootId, NodeId};
 use crate::partition::allocation::{AllocationNode, NodeState, Problem};
-use crate::partition::task_list::{TaskList, TaskListStatus};
+use crate::partition::task_list::TaskListId;
+use crate::partition::wanted::{CurrentOwner, Wanted};
 use crate::planted::planted;
-use crate::protocol::NodeProfile;
 use crate::time::Moment;
-
-/// The labels that say what a node can take.
-const ZONE: &str = "zone";
-const WEIGHT: &str = "weight";
-const CAPACITY: &str = "capacity";
 
 /// A node that may be given partitions.
 #[derive(Clone, Copy, Debug)]
@@ -71,33 +65,11 @@ impl Coordinator {
     }
 
     /// Asks the allocator.
-    pub(super) fn targets(&self, now: Moment, lists: &[TaskList]) -> Targets {
+    pub(super) fn targets(&self, now: Moment, wanted: &Wanted) -> Targets {
         let (nodes, destinations, due) = self.nodes(now);
-        let mut problem = Problem::new(lists.to_vec(), nodes);
-        problem.limits = self.settings.limits;
-        if self.is_frozen {
-            problem.limits.moves_max = Some(0);
-        }
-        let at: BTreeMap<&NodeId, u32> =
-            problem.nodes.iter().map(|node| &node.id).zip(0..).collect();
-        let mut index = 0;
-        for list in lists {
-            let entries = self.table.list(&list.id).iter().take(list.partitions as usize);
-            for (number, entry) in entries.enumerate() {
-                let Some(entry) = entry else { continue };
-                let slot = &self.slots[entry.slot];
-                if self.is_acknowledged(entry, slot) {
-                    continue;
-                }
-                problem.owners[index + number] = at.get(&slot.node).copied();
-                problem.releasing[index + number] = problem.owners[index + number].is_some()
-                    && entry.standing != Standing::Hold
-                    && !self.members.is_over(slot);
-            }
-            index += list.partitions as usize;
-        }
+        let problem = wanted.problem(nodes, self.settings.limits, |list| self.owners(list));
         let mut owners = (self.allocate)(&problem);
-        self.grant_wishes(&problem, &mut owners);
+        wanted.grant_moves(&problem, &mut owners);
         if planted!(PartitionsWander) && !owners.is_empty() {
             let by = usize::try_from(self.number).unwrap_or(0) % owners.len();
             owners.rotate_right(by);
@@ -105,22 +77,16 @@ impl Coordinator {
         Targets { problem, destinations, owners, due }
     }
 
-    /// What a person has moved stays there, as long as the node takes partitions.
-    fn grant_wishes(&self, problem: &Problem, owners: &mut [Option<u32>]) {
-        for (partition, node) in &self.wishes {
-            let is_there = |it: &AllocationNode| it.id == *node && it.state == NodeState::Active;
-            let Some(node) = problem.nodes.iter().position(is_there) else { continue };
-            let mut first = 0;
-            for list in &problem.lists {
-                let is_in = list.id == partition.list
-                    && partition.number < list.partitions
-                    && list.status == TaskListStatus::Active;
-                if is_in {
-                    owners[first + partition.number as usize] = u32::try_from(node).ok();
-                }
-                first += list.partitions as usize;
-            }
-        }
+    /// Which nodes may run the partitions of a list.
+    fn owners<'a>(&'a self, list: &TaskListId) -> impl Iterator<Item = CurrentOwner<'a>> + use<'a> {
+        let entries = (0..).zip(self.table.list(list));
+        entries.filter_map(|(number, entry)| {
+            let entry = entry.as_ref()?;
+            let slot = &self.slots[entry.slot];
+            let is_releasing = entry.standing != Standing::Hold && !self.members.is_over(slot);
+            let is_its_own = !self.is_acknowledged(entry, slot);
+            is_its_own.then_some(CurrentOwner { number, node: &slot.node, is_releasing })
+        })
     }
 
     /// The nodes that take partitions, in order of id, and those that are away.
@@ -138,7 +104,8 @@ impl Coordinator {
                     true => NodeState::Draining,
                     false => NodeState::Active,
                 };
-                let node = allocation_node(process.node.clone(), &process.profile, state);
+                let node =
+                    AllocationNode::of_profile(process.node.clone(), &process.profile, state);
                 nodes.insert(&process.node, (node, Some(Destination { boot, session })));
                 continue;
             }
@@ -146,24 +113,12 @@ impl Coordinator {
             let Some(until) = until.filter(|until| now < *until && given.is_some()) else {
                 continue;
             };
-            let away = allocation_node(process.node.clone(), &process.profile, NodeState::Away);
+            let away =
+                AllocationNode::of_profile(process.node.clone(), &process.profile, NodeState::Away);
             nodes.entry(&process.node).or_insert((away, None));
             due = Some(due.map_or(until, |due| due.min(until)));
         }
         let (nodes, destinations) = nodes.into_values().unzip();
         (nodes, destinations, due)
-    }
-}
-
-/// A node as the allocator sees it. What a label does not say, or not in numbers, is as usual.
-fn allocation_node(id: NodeId, profile: &Arc<NodeProfile>, state: NodeState) -> AllocationNode {
-    let number = |label: &str| profile.labels.get(label).and_then(|text| text.parse().ok());
-    AllocationNode {
-        id,
-        weight: number(WEIGHT).unwrap_or(1).max(1),
-        capacity: number(CAPACITY),
-        zone: profile.labels.get(ZONE).map(|zone| Arc::from(zone.as_str())),
-        labels: Arc::new(profile.labels.clone()),
-        state,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::partition::assignment::{Grant, PartitionReport, PartitionSet, Token};
-use crate::partition::task_list::TaskListStatus;
+use crate::partition::task_list::{Partition, TaskList, TaskListStatus};
 use crate::protocol::{NodeProfile, NodeRecord};
 
 fn lease() -> LeaseTerms {
@@ -94,7 +94,7 @@ fn with(epoch: u64, partitions: u32, documents: &[Assignment]) -> Coordinator {
     let found = slots.iter().map(|slot| Some((5, documents.get(*slot as usize)?.clone())));
     let actions = coordinator.handle(at(0), Input::Read { found: found.collect() });
     assert!(matches!(actions[..], [Action::Publish(_)]), "{actions:?}");
-    assert!(coordinator.handle(at(0), Input::Lists(vec![list(partitions)])).is_empty());
+    assert!(coordinator.handle(at(0), Input::Lists(vec![list(partitions)].into())).is_empty());
     coordinator
 }
 
@@ -208,7 +208,7 @@ fn a_proved_death_frees_at_once_also_if_it_is_known_first() {
     let mut found = vec![None; 100];
     found[0] = Some((5, held));
     let _ = coordinator.handle(at(0), Input::Read { found });
-    let _ = coordinator.handle(at(0), Input::Lists(vec![list(1)]));
+    let _ = coordinator.handle(at(0), Input::Lists(vec![list(1)].into()));
     let given = writes(&coordinator.handle(at(1), members(0, &[(2, 1, 1, (0, 0), &[])])));
     assert_eq!(given, [write(0, 5, document(2, 1, &[grant(token(2, 1), &[0], &[])]))]);
 }
@@ -296,11 +296,12 @@ fn a_live_owner_is_forced_only_if_that_was_chosen() {
 fn paused_lists_are_released_and_nothing_else_moves_when_frozen() {
     let held = document(1, 1, &[grant(token(1, 1), &[0, 1], &[])]);
     let mut coordinator = with(2, 2, &[held]);
-    assert!(coordinator.handle(at(0), Input::Freeze(true)).is_empty());
+    let frozen = |list| Input::Lists(Wanted { is_paused: true, ..vec![list].into() });
+    assert!(coordinator.handle(at(0), frozen(list(2))).is_empty());
     let said = [(1, 1, 1, (0, 5), &[][..]), (2, 1, 1, (0, 0), &[])];
     assert!(coordinator.handle(at(1), members(0, &said)).is_empty());
     let paused = TaskList { status: TaskListStatus::Paused, ..list(2) };
-    let asked = writes(&coordinator.handle(at(2), Input::Lists(vec![paused])));
+    let asked = writes(&coordinator.handle(at(2), frozen(paused)));
     assert_eq!(asked, [write(0, 5, document(1, 1, &[grant(token(1, 1), &[], &[0, 1])]))]);
 }
 
@@ -311,7 +312,9 @@ fn what_a_person_moves_goes_there() {
     let said = [(1, 1, 1, (0, 5), &[][..]), (2, 1, 1, (1, 5), &[])];
     assert!(coordinator.handle(at(1), members(0, &said)).is_empty());
     let partition = Partition { list: list(1).id, number: 0 };
-    let asked = coordinator.handle(at(2), Input::Move { partition, to: node(2) });
+    let moved = [(partition, node(2))].into();
+    let wanted = Wanted { moved, ..vec![list(2)].into() };
+    let asked = coordinator.handle(at(2), Input::Lists(wanted));
     let released = document(1, 1, &[grant(token(1, 1), &[], &[0])]);
     assert_eq!(writes(&asked), [write(0, 5, released)]);
 }

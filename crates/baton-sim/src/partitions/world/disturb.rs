@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use baton_core::ids::BootId;
-use baton_core::partition::TaskListStatus;
 use baton_core::partition::holder::Input;
+use baton_core::partition::{Partition, TaskListStatus};
 
 use super::requests::{Content, Sender};
 use super::{Event, World, process, term};
@@ -166,26 +166,41 @@ impl World {
         }
         let next = self.about(self.plan.people_every);
         self.after(next, Event::People);
-        if self.rng.one_in(3) {
-            if self.draws(Fault::Frozen) {
-                self.is_frozen = !self.is_frozen;
-                let delivery = term::Delivery::Frozen(self.is_frozen);
-                self.leading().into_iter().for_each(|epoch| {
-                    self.queue.push(self.now, Event::ToTerm(epoch, delivery.clone()));
-                });
-            }
-            return;
-        }
-        if !self.draws(Fault::ListChanged) {
-            return;
-        }
-        self.change_list();
-        if let Some(epoch) = self.leading() {
+        let is_done = match self.rng.below(4) {
+            0 => self.draws(Fault::MovesPaused) && self.pause_moves(),
+            1 => self.draws(Fault::MovedByHand) && self.move_by_hand(),
+            _ => self.draws(Fault::ListChanged) && self.change_list(),
+        };
+        if let Some(epoch) = self.leading().filter(|_| is_done) {
             self.after(Duration::ZERO, Event::ToTerm(epoch, term::Delivery::Lists));
         }
     }
 
-    fn change_list(&mut self) {
+    fn pause_moves(&mut self) -> bool {
+        self.is_paused = !self.is_paused;
+        let is_paused = self.is_paused;
+        self.line(|| format!("moves are paused: {is_paused}"));
+        true
+    }
+
+    /// A person moves a partition to a machine, or forgets the moves.
+    fn move_by_hand(&mut self) -> bool {
+        if self.rng.one_in(4) {
+            self.line(|| "the moves by hand are forgotten".to_owned());
+            self.moved.clear();
+            return true;
+        }
+        let list = &self.lists[self.rng.below(self.lists.len() as u64) as usize];
+        let number = self.rng.below(u64::from(list.partitions)) as u32;
+        let partition = Partition { list: list.id.clone(), number };
+        let machine = self.rng.below(self.machines.len() as u64) as usize;
+        let to = self.machines[machine].id.clone();
+        self.line(|| format!("{partition} is moved to {to} by hand"));
+        self.moved.insert(partition, to);
+        true
+    }
+
+    fn change_list(&mut self) -> bool {
         let at = self.rng.below(self.lists.len() as u64) as usize;
         let count = self.rng.between(1, 9) as u32;
         match self.rng.below(5) {
@@ -211,5 +226,6 @@ impl World {
             format!("lists: {:?}", lists.iter().map(one).collect::<Vec<_>>())
         };
         self.trace.line(self.now, shown);
+        true
     }
 }

@@ -41,7 +41,6 @@ impl World {
         let lasts = self.about(self.plan.term);
         self.after(lasts, Event::TermEnds(epoch));
         self.deliver_to_term(epoch, Delivery::Lists);
-        self.deliver_to_term(epoch, Delivery::Frozen(self.is_frozen));
         for boot in self.dead.clone() {
             self.deliver_to_term(epoch, Delivery::Died(boot));
         }

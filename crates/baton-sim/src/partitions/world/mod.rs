@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, NodeId};
-use baton_core::partition::{TaskList, TaskListStatus};
+use baton_core::partition::{Partition, TaskList, TaskListStatus};
 use baton_core::rng::Rng;
 
 use super::fact::{CalmState, Fact};
@@ -101,7 +101,9 @@ struct World {
     dead: Vec<BootId>,
     lists: Vec<TaskList>,
     list_numbers: u32,
-    is_frozen: bool,
+    /// What people have moved by hand.
+    moved: BTreeMap<Partition, NodeId>,
+    is_paused: bool,
     boots: u128,
     lost_data: bool,
     calm_since: Option<TrueTime>,
@@ -153,7 +155,8 @@ impl World {
             dead: Vec::new(),
             lists: Vec::new(),
             list_numbers: 0,
-            is_frozen: false,
+            moved: BTreeMap::new(),
+            is_paused: false,
             boots: 0,
             lost_data: false,
             calm_since: None,
@@ -261,7 +264,8 @@ impl World {
         self.calm_since = Some(self.now);
         self.line(|| "calm".to_owned());
         self.store.is_away = false;
-        self.is_frozen = false;
+        self.is_paused = false;
+        self.moved.clear();
         self.processes.values_mut().for_each(|process| process.deaf_until = self.now);
         for machine in 0..self.machines.len() {
             match self.machines[machine].boot {
@@ -272,7 +276,7 @@ impl World {
         match self.leading() {
             Some(epoch) => {
                 self.wake_term(epoch);
-                self.deliver_to_term(epoch, term::Delivery::Frozen(false));
+                self.deliver_to_term(epoch, term::Delivery::Lists);
             }
             None => self.after(Duration::from_millis(100), Event::Grant),
         }

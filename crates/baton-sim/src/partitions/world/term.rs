@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use baton_core::ids::{Epoch, Lineage};
-use baton_core::partition::Coordinator;
 use baton_core::partition::coordinator::{Action, Input};
+use baton_core::partition::{Coordinator, Wanted};
 use baton_core::protocol::{Member, ViewVersion};
 use baton_core::time::Moment;
 
@@ -36,8 +36,8 @@ pub enum Delivery {
     },
     Lineage(Lineage),
     Died(baton_core::ids::BootId),
+    /// The task lists, moves and the pause, as they are when it arrives.
     Lists,
-    Frozen(bool),
 }
 
 /// The process of a term.
@@ -117,10 +117,10 @@ impl World {
             Delivery::Lineage(lineage) => self.handle_term(epoch, Input::Lineage(lineage)),
             Delivery::Died(boot) => self.handle_term(epoch, Input::Died(boot)),
             Delivery::Lists => {
-                let lists = self.lists.clone();
-                self.handle_term(epoch, Input::Lists(lists));
+                let (lists, moved) = (self.lists.clone(), self.moved.clone());
+                let wanted = Wanted { lists, moved, is_paused: self.is_paused };
+                self.handle_term(epoch, Input::Lists(wanted));
             }
-            Delivery::Frozen(is_frozen) => self.handle_term(epoch, Input::Freeze(is_frozen)),
         }
     }
 
