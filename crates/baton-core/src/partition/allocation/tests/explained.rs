@@ -33,10 +33,13 @@ fn what_stays_is_explained() {
     assert_eq!(
         explained(&problem),
         [
-            "stays on node-00 for now: the limit of 0 moves at a time is reached",
+            "stays on node-00 for now: moves are paused",
             "stays on node-00: it has 4 of a share of 1.3"
         ]
     );
+    problem.limits.moves_max = Some(1);
+    let limited = "stays on node-00 for now: the limit of 1 moves at a time is reached";
+    assert!(explained(&problem).iter().any(|it| it == limited), "{:?}", explained(&problem));
     let mut problem = on_the_first(30, 16, 2);
     problem.owners[16..].fill(Some(1));
     problem.limits = Limits { moves_max: None, tolerance_percent: 10 };
