@@ -332,12 +332,7 @@ impl NodeBuilder {
             jobs.add(self.jobs)?;
             schedules::host(&plugins, &jobs)?;
         }
-        let mut setup = self.partitions;
-        setup.check()?;
-        let partitions = Arc::new(setup);
-        if partitions.is_used() {
-            partitions::host(&plugins, &partitions)?;
-        }
+        let partitions = partitions::host(&plugins, self.partitions)?;
         let shared = Arc::new(Shared {
             task_id: host.next_task_id(),
             events,

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use baton_core::partition::{Partition, Token};
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// Until when this process may act for its partitions, as every thread can read it: a thread that
@@ -120,16 +120,8 @@ where
 
 struct TaskHandler<F> {
     run: F,
-    tasks: Mutex<BTreeMap<Partition, AbortOnDrop>>,
-}
-
-/// A task that ends with what holds it.
-struct AbortOnDrop(JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+    /// A set of one task for each partition. It is aborted with its set.
+    tasks: Mutex<BTreeMap<Partition, JoinSet<()>>>,
 }
 
 #[async_trait]
@@ -140,7 +132,8 @@ where
 {
     async fn on_assigned(&self, owned: OwnedPartition) {
         let partition = owned.partition.clone();
-        let task = AbortOnDrop(tokio::spawn((self.run)(owned)));
+        let mut task = JoinSet::new();
+        task.spawn((self.run)(owned));
         self.tasks.lock().expect("no holder panics").insert(partition, task);
     }
 
@@ -149,10 +142,10 @@ where
         if let Some(mut task) = task {
             // A panic ends it as well.
             tokio::select! {
-                _ = &mut task.0 => return,
-                () = owned.cut_off() => task.0.abort(),
+                _ = task.join_next() => return,
+                () = owned.cut_off() => task.abort_all(),
             }
-            let _ = (&mut task.0).await;
+            task.join_next().await;
         }
     }
 }

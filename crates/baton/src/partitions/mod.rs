@@ -78,8 +78,17 @@ impl Node {
     }
 }
 
-/// Adds what coordinates and owns partitions to a node that has to do with them.
-pub(crate) fn host(plugins: &PluginSet, setup: &Arc<PartitionSetup>) -> Result<(), BuildError> {
-    plugins.add(Arc::new(coordinate::PartitionsPlugin(setup.clone())))?;
-    plugins.add_service(Arc::new(owner::PartitionOwner(setup.clone()))).map(drop)
+/// Checks what a node was told about partitions, and adds what coordinates and owns them to a node
+/// that has to do with them.
+pub(crate) fn host(
+    plugins: &PluginSet,
+    mut setup: PartitionSetup,
+) -> Result<Arc<PartitionSetup>, BuildError> {
+    setup.check()?;
+    let setup = Arc::new(setup);
+    if setup.is_used() {
+        plugins.add(Arc::new(coordinate::PartitionsPlugin(setup.clone())))?;
+        plugins.add_service(Arc::new(owner::PartitionOwner(setup.clone())))?;
+    }
+    Ok(setup)
 }

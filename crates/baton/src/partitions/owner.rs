@@ -11,7 +11,8 @@ use baton_core::partition::holder::{Action, Holder, Input};
 use baton_core::partition::{Partition, PartitionReport, Token};
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::documents::Documents;
@@ -55,6 +56,7 @@ impl Service for PartitionOwner {
             window,
             owned: BTreeMap::new(),
             readings: JoinSet::new(),
+            starts: JoinSet::new(),
             stops: JoinSet::new(),
             seen: Seen { clock_leapt: context.snapshot().clock_leapt, ..Seen::default() },
             report: None,
@@ -122,7 +124,8 @@ struct Report {
 /// A partition that the application was given, and the call that gave it.
 pub(super) struct StartedPartition {
     pub(super) owned: OwnedPartition,
-    started: JoinHandle<()>,
+    /// Answered when `on_assigned` has returned.
+    started: oneshot::Receiver<()>,
 }
 
 pub(super) struct Owner<'a> {
@@ -135,6 +138,7 @@ pub(super) struct Owner<'a> {
     /// What was started and not told to stop.
     pub(super) owned: BTreeMap<Partition, StartedPartition>,
     readings: JoinSet<Input>,
+    starts: JoinSet<()>,
     pub(super) stops: JoinSet<(Partition, Token)>,
     seen: Seen,
     report: Option<Report>,
@@ -165,6 +169,7 @@ impl Owner<'_> {
                     let (partition, token) = stopped.expect("a release is cancelled by none");
                     self.feed(Input::Stopped { partition, token });
                 }
+                Some(_) = self.starts.join_next() => {}
                 Some(read) = self.readings.join_next() => {
                     self.feed(read.expect("a reading is cancelled by none"));
                 }
@@ -298,7 +303,12 @@ impl Owner<'_> {
         let window = self.window.clone();
         let owned = OwnedPartition { partition: partition.clone(), token, release, window };
         let (handler, given) = (self.handler.clone(), owned.clone());
-        let started = tokio::spawn(async move { handler.on_assigned(given).await });
+        let (done, started) = oneshot::channel();
+        self.starts.spawn(async move {
+            handler.on_assigned(given).await;
+            // The partition may have been stopped, and its owner ended, meanwhile.
+            let _ = done.send(());
+        });
         self.owned.insert(partition, StartedPartition { owned, started });
     }
 
@@ -311,10 +321,11 @@ impl Owner<'_> {
         owned.release.cancel();
         let handler = self.handler.clone();
         self.stops.spawn(async move {
-            // A call that panicked has begun what it could: it is stopped like the others.
+            // A call that panicked has done what it could.
             let _ = started.await;
-            let released = tokio::spawn(async move { handler.on_release(&owned).await });
-            let _ = released.await;
+            let mut call = JoinSet::new();
+            call.spawn(async move { handler.on_release(&owned).await });
+            call.join_next().await;
             (partition, token)
         });
     }
@@ -325,6 +336,7 @@ impl Drop for Owner<'_> {
     fn drop(&mut self) {
         self.window.set(Moment::default());
         self.stops.detach_all();
+        self.starts.detach_all();
         let owned = std::mem::take(&mut self.owned);
         owned.values().for_each(|it| it.owned.release.cancel());
         let mut leftovers = self.setup.leftovers.lock().expect("no holder panics");
