@@ -10,6 +10,7 @@ use baton::clock::Moment;
 use baton::partitions::Partition;
 use baton::{Namespace, NodeId, Store};
 use baton_cli::attempts::Attempts;
+use baton_store::Inspection;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::Signal;
 
@@ -63,10 +64,23 @@ impl OwnerCluster {
         self.processes.iter().position(|it| it.name == *name)
     }
 
+    /// The namespace as the store shows it. A busy store may need to be asked again.
+    async fn inspect(&self) -> Result<Inspection, BenchError> {
+        let namespace = Namespace::new(&self.plan.namespace).expect("a plain name");
+        let mut attempts = Attempts::new(LOOK_EVERY, ANSWERS_WITHIN);
+        loop {
+            let is_last = !attempts.next().await;
+            match self.store.inspect(&namespace).await {
+                Ok(shown) => return Ok(shown),
+                Err(problem) if is_last => return Err(problem.into()),
+                Err(_) => {}
+            }
+        }
+    }
+
     /// The node that leads, as the store has it.
     pub async fn leader(&self) -> Result<Option<NodeId>, BenchError> {
-        let namespace = Namespace::new(&self.plan.namespace).expect("a plain name");
-        let shown = self.store.inspect(&namespace).await?;
+        let shown = self.inspect().await?;
         Ok(shown.lease.and_then(|lease| lease.holder).map(|holder| holder.node))
     }
 
@@ -155,11 +169,10 @@ impl OwnerCluster {
 
     /// Waits until the leader's view shows every process.
     pub async fn all_in_view(&self, within: Duration) -> Result<(), BenchError> {
-        let namespace = Namespace::new(&self.plan.namespace).expect("a plain name");
         let mut attempts = Attempts::new(8 * LOOK_EVERY, within);
         let mut shown = 0;
         while attempts.next().await {
-            let view = self.store.inspect(&namespace).await?.view;
+            let view = self.inspect().await?.view;
             shown = view.map_or(0, |view| view.members.len());
             if shown == self.processes.len() {
                 return Ok(());

@@ -23,6 +23,15 @@ pub struct Works {
     under_way: Arc<Mutex<BTreeMap<Partition, Work>>>,
 }
 
+/// Ends work that is aborted too: a task may be, once its process may not act any more.
+struct EndsOnDrop<'a>(&'a Works, &'a OwnedPartition);
+
+impl Drop for EndsOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.end(self.1);
+    }
+}
+
 struct Work {
     owned: OwnedPartition,
     owned_at: Moment,
@@ -37,8 +46,8 @@ impl Works {
     /// The work of a partition, from when it is given to this process until it is to stop.
     pub async fn work(self, owned: OwnedPartition) {
         self.begin(&owned);
+        let _ends = EndsOnDrop(&self, &owned);
         owned.released().await;
-        self.end(&owned);
     }
 
     fn begin(&self, owned: &OwnedPartition) {
@@ -56,8 +65,12 @@ impl Works {
 
     fn end(&self, owned: &OwnedPartition) {
         let mut under_way = self.under_way.lock().expect("no holder panics");
-        let Some(work) = under_way.remove(owned.partition()) else { return };
         let (partition, token) = (owned.partition().clone(), owned.token());
+        let is_its = |work: &Work| work.owned.token() == token;
+        if !under_way.get(&partition).is_some_and(is_its) {
+            return;
+        }
+        let Some(work) = under_way.remove(&partition) else { return };
         let at = SystemClock.now();
         self.log.note(&OwnerLine::Stop { at, partition, token, owned_at: work.owned_at });
     }
