@@ -39,8 +39,8 @@ pub enum Command {
     ///
     /// While moves are paused, a node that joins or comes back gets only partitions that have no
     /// owner. Partitions still leave nodes that drain, die, or lack room or a required label, and
-    /// what is moved by hand is moved. The leader learns of it at once, or within five seconds
-    /// where nodes have no lifelines.
+    /// what is moved by hand is moved. The leader learns of the pause at once, or within five
+    /// seconds where nodes have no lifelines.
     Pause(moves::PauseArguments),
     /// Let moves go on that were paused.
     Resume(moves::PauseArguments),

@@ -87,10 +87,17 @@ pub fn draw(title: &str, lists: &[TaskList], nodes: &[NodeReport], map: &Partiti
 }
 
 fn colour(at: usize) -> String {
-    match COLOURS.get(at) {
-        Some(colour) => (*colour).to_owned(),
-        None => format!("hsl({:.0},55%,45%)", (at as f64 * TURN) % 360.0),
-    }
+    let known = COLOURS.get(at).map(|colour| (*colour).to_owned());
+    known.unwrap_or_else(|| hue(at as f64 * TURN))
+}
+
+/// A colour of this hue, in degrees, on which white letters can be read.
+fn hue(degrees: f64) -> String {
+    let part = |turned: f64| {
+        let distance = ((degrees + turned) / 60.0).rem_euclid(6.0) - 3.0;
+        (50.0 + 140.0 * (distance.abs() - 1.0).clamp(0.0, 1.0)) as u8
+    };
+    format!("#{:02x}{:02x}{:02x}", part(0.0), part(240.0), part(120.0))
 }
 
 /// The nodes with their colours and counts, and what the two other kinds of cells mean. Returns
@@ -190,4 +197,19 @@ fn text(text: &str, x: f64, y: f64) -> Text {
 fn square(x: f64, y: f64, size: f64) -> Rectangle {
     let at = Rectangle::new().set("x", x).set("y", y);
     at.set("width", size).set("height", size).set("rx", 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn nodes_have_different_colours() {
+        let colours: BTreeSet<String> = (0..26).map(colour).collect();
+        assert_eq!(colours.len(), 26, "{colours:?}");
+        assert!(colours.iter().all(|it| it.len() == 7 && it.starts_with('#')), "{colours:?}");
+        assert_eq!([hue(0.0), hue(120.0), hue(240.0)], ["#be3232", "#32be32", "#3232be"]);
+    }
 }
