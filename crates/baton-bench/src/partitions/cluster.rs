@@ -156,8 +156,8 @@ impl OwnerCluster {
         Err(BenchError::Unbalanced { wrong, within })
     }
 
-    /// The same after something happened, whose news the logs may not have yet: it has to hold for a
-    /// while.
+    /// The same after something happened, whose news the logs may not have yet: it has to hold for
+    /// a while.
     pub async fn settled(&mut self, within: Duration) -> Result<(), BenchError> {
         self.balanced(within).await?;
         let mut attempts = Attempts::new(LOOK_EVERY, HOLDS_FOR);
