@@ -147,8 +147,15 @@ impl Core {
             .and_then(|holder| holder.lifeline.clone().map(|address| (holder.boot, address)));
         let one = id_holder.and_then(IdHolder::lifeline).or(leader);
         let wanted: BTreeMap<_, _> = one.into_iter().chain(self.partition_owners()).collect();
-        let gone = |boot: &BootId, watched: &mut WatchedLifeline| {
-            wanted.get(boot).is_none_or(|address| *address != watched.address)
+        let (partitions, deaths) = (&self.partitions, &self.deaths);
+        let coordinates = self.running_epoch().is_some();
+        // A process that was given partitions and whose record is gone may still run them: its end
+        // is the proof that it does not.
+        let is_waited_for =
+            |boot: BootId| coordinates && partitions.has_document(boot) && !deaths.has(boot);
+        let gone = |boot: &BootId, watched: &mut WatchedLifeline| match wanted.get(boot) {
+            Some(address) => *address != watched.address,
+            None => !is_waited_for(*boot),
         };
         for (boot, _) in self.watching.extract_if(.., gone) {
             self.out.push(Action::UnwatchLifeline { boot });

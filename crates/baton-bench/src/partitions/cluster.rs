@@ -138,7 +138,7 @@ impl OwnerCluster {
         self.plan.lists.iter().map(|list| list.partitions as usize).sum()
     }
 
-    /// Waits until every partition has an owner and every node that takes some has as many as the
+    /// Waits until every partition has an owner, and every node that takes some has as many as the
     /// others. What is wrong at the end of the time is the error.
     pub async fn balanced(&mut self, within: Duration) -> Result<(), BenchError> {
         let mut attempts = Attempts::new(LOOK_EVERY, within);
@@ -156,8 +156,8 @@ impl OwnerCluster {
         Err(BenchError::Unbalanced { wrong, within })
     }
 
-    /// The same after something happened, whose news the logs may not have yet: it has to hold for a
-    /// while.
+    /// The same after something happened, whose news the logs may not have yet: it has to hold for
+    /// a while.
     pub async fn settled(&mut self, within: Duration) -> Result<(), BenchError> {
         self.balanced(within).await?;
         let mut attempts = Attempts::new(LOOK_EVERY, HOLDS_FOR);

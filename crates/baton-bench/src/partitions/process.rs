@@ -83,11 +83,6 @@ impl OwnerProcess {
         Ok(status.map_err(trouble)?.is_none())
     }
 
-    /// Its process number.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Sends it a signal, if it still runs.
     pub fn signal(&mut self, signal: Signal) -> Result<(), BenchError> {
         if !self.runs()? {

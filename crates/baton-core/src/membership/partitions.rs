@@ -69,6 +69,11 @@ impl PartitionMessages {
         self.assigned.is_some()
     }
 
+    /// Does the coordinator know of an assignment document of this process?
+    pub(crate) fn has_document(&self, boot: BootId) -> bool {
+        self.assigned.as_ref().is_some_and(|assigned| assigned.contains_key(&boot))
+    }
+
     /// A term begins: what the coordinator of an earlier one knew is forgotten.
     pub(crate) fn term_begins(&mut self) {
         self.assigned = None;

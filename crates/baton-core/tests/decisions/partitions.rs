@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use baton_core::ids::{BootId, Epoch, Lineage};
 use baton_core::partition::{AssignmentVersion, PartitionReport, PartitionSet};
-use baton_core::protocol::{Hint, Member, Request};
+use baton_core::protocol::{Hint, Member, NodeProfile, Request};
 use baton_core::timer::Timer;
-use baton_core::{Action, Command, Input};
+use baton_core::{Action, Command, Input, LifelineReport};
 
 use crate::harness::store::{Answer, heard, view};
 use crate::harness::{ME, Node, at, boot, id, version};
@@ -94,6 +94,32 @@ fn reports_while_the_records_are_read_cost_one_more_reading() {
     assert!(reads(&again));
     assert!(!reads(&node.members(150, vec![saying(3), heard(ME, 1)])));
     assert!(reported(&mut node, 160), "and leave the budget as it was");
+}
+
+#[test]
+fn the_lifeline_of_an_owner_is_watched_until_it_ends_although_its_record_is_gone() {
+    let mut node = coordinator();
+    let mut owner = saying(1);
+    let profile = NodeProfile { lifeline: Some(Arc::from("b")), ..NodeProfile::default() };
+    owner.record.profile = Arc::new(profile);
+    let version = AssignmentVersion { slot: 0, version: 1 };
+    let versions = Arc::new(BTreeMap::from([(boot("b"), version)]));
+    node.handle(60, Input::Assigned { epoch: Epoch(1), versions });
+    assert!(reported(&mut node, 100));
+    let seen = node.members(110, vec![owner, heard(ME, 1)]);
+    let watches = Action::WatchLifeline { boot: boot("b"), address: Arc::from("b") };
+    assert!(seen.contains(&watches), "{seen:?}");
+    let unwatches = Action::UnwatchLifeline { boot: boot("b") };
+    assert!(reads(&node.hint(200, Hint::Left { boot: boot("b") })));
+    assert!(!node.members(210, vec![heard(ME, 1)]).contains(&unwatches));
+    let ended = node.own_lifeline(220, "b", LifelineReport::Refused);
+    assert!(reads(&ended) && ended.contains(&unwatches), "{ended:?}");
+    let handed = node.members(230, vec![heard(ME, 1)]);
+    let proves = |it: &Action| match it {
+        Action::MembersRead(reading) => reading.dead == [boot("b")],
+        _ => false,
+    };
+    assert!(handed.iter().any(proves), "{handed:?}");
 }
 
 /// A follower of `a`, whose record with a report of its partitions was just written.

@@ -61,6 +61,7 @@ impl Service for PartitionOwner {
             seen: Seen { clock_leapt: context.snapshot().clock_leapt, ..Seen::default() },
             report: None,
             stage: Stage::Running,
+            ends_at: None,
         };
         match shared.settings.enabled {
             true => owner.run().await,
@@ -143,14 +144,19 @@ pub(super) struct Owner<'a> {
     seen: Seen,
     report: Option<Report>,
     stage: Stage,
+    /// When the leader has had time to read the last report.
+    ends_at: Option<Moment>,
 }
 
 impl Owner<'_> {
     async fn run(&mut self) {
         let mut snapshots = self.context.shared.snapshot.subscribe();
         snapshots.mark_changed();
-        while !self.has_ended() {
+        loop {
             let now = SystemClock.now();
+            if self.has_ended(now) {
+                return;
+            }
             if matches!(self.stage, Stage::GivingAway(until) if now >= until || self.is_empty()) {
                 self.stage = Stage::Stopping;
                 self.feed(Input::Leave);
@@ -191,8 +197,8 @@ impl Owner<'_> {
             Stage::Running | Stage::Stopping => Duration::MAX,
         };
         let reports = self.report.as_ref().and_then(|report| report.due);
-        let reports = reports.map_or(Duration::MAX, |due| due.since(now));
-        self.holder.wakes_after(now).min(leaves).min(reports)
+        let own = [reports, self.ends_at].into_iter().flatten().map(|at| at.since(now)).min();
+        self.holder.wakes_after(now).min(leaves).min(own.unwrap_or(Duration::MAX))
     }
 
     /// Does nothing run?
@@ -200,13 +206,23 @@ impl Owner<'_> {
         self.holder.is_idle() && self.stops.is_empty()
     }
 
-    /// Has everything stopped, and does the store have it? A record that is taken out before says
-    /// nothing: the leader would wait until this process's window must have closed.
-    fn has_ended(&self) -> bool {
+    /// Has everything stopped, and may the leader have read so? A record that is taken out before
+    /// says nothing: the leader would wait until this process has died, or its window must have
+    /// closed.
+    fn has_ended(&mut self, now: Moment) -> bool {
+        if self.stage != Stage::Stopping || !self.is_empty() {
+            return false;
+        }
         let written = self.context.snapshot().written_report.clone();
-        let is_written =
-            self.report.as_ref().is_none_or(|it| written.as_ref() == Some(&it.content));
-        self.stage == Stage::Stopping && self.is_empty() && is_written
+        let last = self.report.as_ref().map(|report| &report.content);
+        if last.is_some() && last != written.as_ref() {
+            return false;
+        }
+        let is_read_within = match self.has_heirs() {
+            true => self.context.shared.settings.stop_grace / 8,
+            false => Duration::ZERO,
+        };
+        now >= *self.ends_at.get_or_insert(now + is_read_within)
     }
 
     /// Are there other nodes that take partitions?

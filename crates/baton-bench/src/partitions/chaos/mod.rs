@@ -28,7 +28,7 @@ use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::percentiles::{Percentiles, ms};
 use crate::report::{Report, TextTable, number};
 use crate::sandbox::Sandbox;
-use storm::{FaultKind, Storm};
+use storm::{FaultDeck, FaultKind, Storm};
 
 /// L2: within this time after the last fault was taken back, all is owned and balanced. Two leases
 /// with their margins, one for the leader and one for the owners of which a new leader knows
@@ -117,11 +117,12 @@ async fn run_store(
     cluster.balanced(PATIENCE).await?;
     let mut outcome = Outcome::default();
     let mut random = Rng::new(seed).fork(kind as u64);
+    let mut faults = FaultDeck::default();
     let ends_at = SystemClock.now() + options.lasts();
     let mut joined = options.nodes;
     while SystemClock.now() < ends_at {
         let lasts = random.between(STORM_MS.0, STORM_MS.1);
-        let mut storm = Storm::new(&mut cluster, &mut random, options.nodes, joined);
+        let mut storm = Storm::new(&mut cluster, (&mut random, &mut faults), options.nodes, joined);
         storm.blow(Duration::from_millis(lasts)).await?;
         storm.end()?;
         joined = storm.joined();

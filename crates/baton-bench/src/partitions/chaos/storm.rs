@@ -72,10 +72,24 @@ impl FaultKind {
     }
 }
 
+/// The faults to come: each kind once, in any order, before any comes again.
+#[derive(Default)]
+pub struct FaultDeck(Vec<FaultKind>);
+
+impl FaultDeck {
+    fn draw(&mut self, random: &mut Rng) -> FaultKind {
+        if self.0.is_empty() {
+            self.0 = FaultKind::ALL.to_vec();
+        }
+        self.0.swap_remove(random.below(self.0.len() as u64) as usize)
+    }
+}
+
 /// Faults on one cluster.
 pub struct Storm<'a> {
     cluster: &'a mut OwnerCluster,
     random: &'a mut Rng,
+    faults: &'a mut FaultDeck,
     /// How many nodes there are without faults.
     nodes: usize,
     /// The number of the last node that joined.
@@ -89,12 +103,13 @@ impl<'a> Storm<'a> {
     /// A storm that has not begun.
     pub fn new(
         cluster: &'a mut OwnerCluster,
-        random: &'a mut Rng,
+        (random, faults): (&'a mut Rng, &'a mut FaultDeck),
         nodes: u32,
         joined: u32,
     ) -> Self {
         let (resumes, restarts, counts) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { cluster, random, nodes: nodes as usize, joined, resumes, restarts, counts }
+        let nodes = nodes as usize;
+        Self { cluster, random, faults, nodes, joined, resumes, restarts, counts }
     }
 
     /// The number of the last node that joined.
@@ -153,12 +168,13 @@ impl<'a> Storm<'a> {
     }
 
     async fn strike(&mut self) -> Result<(), BenchError> {
-        let kind = FaultKind::ALL[self.random.below(FaultKind::ALL.len() as u64) as usize];
-        let struck = match kind {
+        let kind = self.faults.draw(self.random);
+        let can_strike = match kind {
             FaultKind::Join => self.cluster.processes.len() < self.nodes + MORE_NODES,
             _ => self.has_enough(),
         };
-        if !struck {
+        if !can_strike {
+            self.faults.0.push(kind);
             return Ok(());
         }
         let up: Vec<usize> = self.up().collect();
@@ -168,6 +184,7 @@ impl<'a> Storm<'a> {
             FaultKind::LeaderKill => {
                 let leader = self.cluster.leader().await?;
                 let Some(at) = leader.and_then(|leader| self.cluster.place(&leader)) else {
+                    self.faults.0.push(kind);
                     return Ok(());
                 };
                 self.kill(at)?;
@@ -214,5 +231,20 @@ impl<'a> Storm<'a> {
     fn join(&mut self) -> Result<(), BenchError> {
         self.joined += 1;
         self.cluster.start(&node_name(self.joined))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_comes_once_before_any_comes_again() {
+        let (mut deck, mut random) = (FaultDeck::default(), Rng::new(7));
+        for _ in 0..3 {
+            let mut drawn = FaultKind::ALL.map(|_| deck.draw(&mut random));
+            drawn.sort_unstable();
+            assert_eq!(drawn, FaultKind::ALL);
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! `rebalance`: a node is killed, drained, leaves, joins, and then the leader is killed; how long is
-//! a partition without an owner, and what does it cost the store?
+//! `rebalance`: a node is killed, drained, leaves, joins, then the leader is killed. How long is a
+//! partition without an owner, and what does it cost the store?
 //!
 //! ```text
 //!   nodes without task lists, at rest ── requests a second ─┐

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use baton::cron;
+use baton::partitions::TaskList;
 use baton::plugins::ttl::{OwnRecords, Ttl};
 use serde_json::Value;
 
@@ -25,7 +26,8 @@ async fn full_scrape() -> Scrape {
     let ttl = Ttl::new().own_records(OwnRecords::default());
     let node = builder(&store(), "a").plugin(Busy("busy".to_owned())).plugin(ttl);
     let report = cron("report", "0 2 * * *", |_| std::future::ready(Ok(())));
-    let node = node.schedule(report).metrics(anywhere());
+    let lists = TaskList::new("orders".parse().expect("a plain name"), 1);
+    let node = node.schedule(report).task_list(lists).metrics(anywhere());
     let node = node.build().expect("it starts");
     soon("the term", node.leadership()).await.expect("it leads");
     until("some beats", || node.metrics().heartbeat_count >= 4).await;
