@@ -144,7 +144,7 @@ impl OwnerCluster {
         let mut attempts = Attempts::new(LOOK_EVERY, within);
         let mut wrong = String::new();
         while attempts.next().await {
-            for name in self.reap()? {
+            if let Some(name) = self.reap()?.into_iter().next() {
                 return Err(BenchError::Unbalanced { wrong: format!("{name} ended"), within });
             }
             self.history.read_on()?;

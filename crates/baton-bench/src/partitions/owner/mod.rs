@@ -16,7 +16,7 @@ mod writes;
 use std::sync::Arc;
 
 use baton::partitions::partition_task;
-use baton::{Namespace, Node, NodeId};
+use baton::{Namespace, Node, NodeBuilder, NodeId};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -48,7 +48,7 @@ pub async fn own(options: &Owner) -> Result<(), BenchError> {
     if !options.lists.is_empty() {
         let at_work = works.clone();
         let handler = partition_task(move |owned| at_work.clone().work(owned));
-        node = options.lists.iter().cloned().fold(node, |node, list| node.task_list(list));
+        node = options.lists.iter().cloned().fold(node, NodeBuilder::task_list);
         let store = calls.of(baton_drivers::open(&options.store).await?);
         node = node.partitions(handler).partition_store(store);
     }
