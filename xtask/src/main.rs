@@ -109,7 +109,7 @@ enum Task {
             trailing_var_arg = true,
             allow_hyphen_values = true,
             value_name = "OPTIONS",
-            requires = "partitions"
+            conflicts_with = "minutes"
         )]
         arguments: Vec<String>,
     },
