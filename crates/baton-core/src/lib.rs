@@ -19,6 +19,7 @@ mod core;
 mod deaths;
 mod event;
 mod guard;
+mod hash;
 mod hints;
 mod input;
 mod invariant;

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::hash;
+
 /// SplitMix64: one multiplication chain per draw, any seed is a good one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rng(u64);
@@ -16,10 +18,7 @@ impl Rng {
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        hash::mix(self.0)
     }
 
     /// A number below `limit`; 0 if the limit is 0.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::on_crash::OnCrash;
 use super::recurrence::{Daylight, InvalidTime, Recurrence};
 use super::slot::Slot;
+use crate::hash;
 use crate::settings::show_span;
 
 /// The longest name of a schedule, in bytes.
@@ -273,12 +274,7 @@ fn jitter(definition: &Definition) -> u64 {
     if definition.jitter_ms == 0 {
         return 0;
     }
-    // FNV-1a: every version of the program must come to the same number.
-    let hash = definition.name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    // The high bits are the better mixed ones.
-    (hash >> 16) % (definition.jitter_ms + 1)
+    (hash::text(&definition.name) >> 16) % (definition.jitter_ms + 1)
 }
 
 /// A definition that was checked, with its times.
