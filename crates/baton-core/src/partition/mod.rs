@@ -18,6 +18,8 @@ mod number_set;
 mod task_list;
 mod task_lists;
 
+pub mod allocation;
+
 pub use assignment::{Assignment, AssignmentVersion, Grant, PartitionReport, PartitionSet, Token};
 pub use number_set::{InvalidNumberSet, NumberSet};
 pub use task_list::{
