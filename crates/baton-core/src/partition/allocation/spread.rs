@@ -4,7 +4,7 @@ use super::problem::Context;
 use super::ring::Ring;
 
 /// How many of the next places a partition may choose from.
-const CHOICE: usize = 8;
+const CHOICE: usize = 16;
 
 /// How often one list is on each member and in each zone.
 pub(super) struct ListCounts {

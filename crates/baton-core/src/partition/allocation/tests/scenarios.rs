@@ -189,3 +189,28 @@ fn of_two_that_could_leave_the_one_that_is_being_released_does() {
         assert_eq!(changes, pair);
     }
 }
+
+#[test]
+fn what_is_being_released_leaves_before_what_its_node_has_more_of() {
+    let mut problem = Problem::new(vec![list(0, 6), list(1, 1)], (0..2).map(node).collect());
+    problem.owners = vec![Some(0); 7];
+    let moved = |problem: &Problem| -> Vec<_> {
+        allocate(problem).changes(problem).map(|it| it.index).collect()
+    };
+    assert!(!moved(&problem).contains(&6), "it is the only one of its list");
+    problem.releasing[6] = true;
+    assert!(moved(&problem).contains(&6));
+}
+
+#[test]
+fn of_the_nodes_above_their_share_the_one_that_is_releasing_gives() {
+    let mut problem = one_list(6, 3);
+    step(&mut problem);
+    join(&mut problem, node(3));
+    for index in 0..6 {
+        problem.releasing.fill(false);
+        problem.releasing[index] = true;
+        let changes = allocate(&problem).changes(&problem).map(|it| it.index).collect::<Vec<_>>();
+        assert_eq!(changes, [index]);
+    }
+}
