@@ -89,6 +89,8 @@ pub enum Bench {
     Micro,
     /// What waiting costs: the processor time of many idle nodes
     Idle(Idle),
+    /// Who should own each of a million partitions: how soon it is known, and how many move
+    Allocation(Allocation),
 }
 
 /// The state of a cluster when it is struck.
@@ -337,6 +339,14 @@ pub struct Idle {
     /// How long, once they have settled
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..))]
     pub seconds: u32,
+}
+
+/// Options of `allocation`.
+#[derive(Clone, Debug, Args)]
+pub struct Allocation {
+    /// Leave out Kafka's sticky assignor, which is installed from PyPI
+    #[arg(long)]
+    pub skip_pypi: bool,
 }
 
 #[cfg(test)]

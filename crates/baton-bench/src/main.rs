@@ -9,6 +9,7 @@
 //!      └──► lost_updates/  does the fence keep a shared number right?
 //!      └──► chaos/      the same to connections and servers too, on every store
 //!      └──► outage/     the store is gone for two minutes
+//!      └──► allocation/  who should own each partition, beside how others do it
 //!      └──► micro/      single calls, single requests; idle nodes
 //!                │ sandbox: a folder, clusters of `baton run` with `baton tick` as their job
 //!                ▼
@@ -18,6 +19,7 @@
 //! Times are the jobs' own: what counts is when the next job wrote its first line, by the clock
 //! that every process of the machine reads alike.
 
+mod allocation;
 mod beats;
 mod chaos;
 mod cli;
@@ -121,6 +123,7 @@ async fn measure(bench: &Bench, bars: bool, sandbox: &Arc<Sandbox>) -> Result<Re
         Bench::Outage(options) => outage::run(sandbox, options, bars).await,
         Bench::Micro => micro::run(sandbox, bars).await,
         Bench::Idle(options) => micro::idle(sandbox, options, bars).await,
+        Bench::Allocation(options) => allocation::run(options, bars).await,
     }
 }
 

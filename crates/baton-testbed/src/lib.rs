@@ -46,6 +46,6 @@ pub mod written_before;
 
 pub use error::TestbedError;
 pub use folders::{cache, target};
-pub use install::{CURL, ETCDCTL, PROMTOOL, Program};
+pub use install::{CURL, ETCDCTL, PROMTOOL, Program, from_pypi};
 pub use proxy::{ConnectionFault, Counts, Proxy};
 pub use server::{Kind, Options, Port, Server};
