@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   test ──► fmt ► tidy ► clippy ► features ► macos ► doc ► build ► tests ► conformance ► chaos
-//!            └─► simulation ► schedules ► partitions ► once ► replay ► determinism ► bugs
+//!            └─► soak ► simulation ► schedules ► partitions ► once ► replay ► determinism ► bugs
 //!   tidy ──► a function for each rule, over every file outside of target/
 //!   determinism, soak, cost, exhaustive ──► baton-sim, in release mode
 //!   bugs ──► baton-sim once more, with wrong rules planted

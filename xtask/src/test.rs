@@ -86,7 +86,7 @@ fn steps(loops: u32) -> Vec<Step> {
         step("tests", "cargo xtask suite", tests).beside(loops),
         step("conformance", "cargo xtask conformance", conformance::run),
         run("chaos", [chores::short_chaos()]).beside(loops),
-        run("partitions", [chores::short_soak()]).beside(loops),
+        run("soak", [chores::short_soak()]).beside(loops),
         run("simulation", [chores::built_simulator("--seeds 1000")]),
         run("schedules", [chores::built_simulator("schedules --seeds 100")]),
         run("partitions", [chores::built_simulator("partitions --seeds 200")]),
@@ -186,7 +186,7 @@ mod tests {
         let steps = steps(2);
         let loaded: Vec<&str> =
             steps.iter().filter(|step| step.loops == 2).map(|step| step.name).collect();
-        assert_eq!(loaded, ["tests", "chaos", "partitions"]);
+        assert_eq!(loaded, ["tests", "chaos", "soak"]);
         let tests = steps.iter().find(|step| step.name == "tests").map(|step| step.repeat.as_str());
         let repeat = "cargo xtask suite # beside 2 busy loops";
         assert_eq!(tests, Some(repeat));
