@@ -182,7 +182,7 @@ impl Core {
             return;
         }
         self.attempts.date_back(by);
-        self.partitions.date_back(by);
+        self.partitions.date_back(now, by);
         let Some(term) = self.term.as_mut() else { return };
         term.window = term.window.earlier(by);
         let (window, active) = (term.window, term.is_active());

@@ -42,6 +42,8 @@ pub struct PartitionMessages {
     written_at: Option<Moment>,
     /// How much time passed that the clock did not count, since this node reports.
     clock_leapt: Duration,
+    /// When it was last told so. A beat that was sent before opens no window.
+    leapt_at: Option<Moment>,
     /// The assignment documents, while this node leads and its coordinator knows them.
     assigned: Option<Arc<BTreeMap<BootId, AssignmentVersion>>>,
 }
@@ -80,10 +82,11 @@ impl PartitionMessages {
     }
 
     /// Time passed that the clock did not count: the beat was sent this much earlier.
-    pub(crate) fn date_back(&mut self, by: Duration) {
+    pub(crate) fn date_back(&mut self, now: Moment, by: Duration) {
         self.written_at = self.written_at.map(|at| at - by);
         if self.report.is_some() {
             self.clock_leapt += by;
+            self.leapt_at = Some(now);
         }
     }
 }
@@ -102,7 +105,9 @@ impl Core {
     /// A beat was written, with this record. The leader is told of a new report, and of a node that
     /// begins or ceases to drain: it may read it.
     pub(crate) fn record_written(&mut self, now: Moment, sent: Moment, record: &NodeRecord) {
-        self.partitions.written_at = record.partitions.as_ref().map(|_| sent);
+        if self.partitions.leapt_at.is_none_or(|leapt_at| sent >= leapt_at) {
+            self.partitions.written_at = record.partitions.as_ref().map(|_| sent);
+        }
         let says = record.partitions.clone().map(|report| (report, record.draining));
         if self.partitions.told == says {
             return;

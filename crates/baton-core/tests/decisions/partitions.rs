@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage};
 use baton_core::partition::{AssignmentVersion, PartitionReport, PartitionSet};
@@ -177,4 +178,26 @@ fn a_look_that_brings_a_new_view_costs_nothing() {
         assert!(looks(&mut node, number), "{number}");
         assert_eq!(node.core.snapshot().view.map(|view| view.version.number), Some(number));
     }
+}
+
+#[test]
+fn a_beat_that_was_sent_before_the_clock_stood_still_opens_no_window() {
+    let (mut node, _) = owner();
+    let written = |node: &Node| node.core.snapshot().written_at;
+    let first = written(&node).expect("its report was written");
+    node.handle(200, Input::ReportPartitions(Some(report(2))));
+    node.due(200, Timer::Beat);
+    node.handle(250, Input::ClockLeapt { by: Duration::from_millis(40) });
+    node.answer(260, Answer::held(version("a", 4, 9)));
+    let snapshot = node.core.snapshot();
+    assert_eq!(snapshot.clock_leapt, Duration::from_millis(40));
+    assert_eq!(
+        snapshot.written_at,
+        Some(first - Duration::from_millis(40)),
+        "the first, dated back"
+    );
+    node.handle(400, Input::ReportPartitions(Some(report(3))));
+    node.due(400, Timer::Beat);
+    node.answer(410, Answer::held(version("a", 4, 9)));
+    assert!(written(&node).is_some_and(|at| at > first), "one that was sent after it does");
 }

@@ -45,9 +45,12 @@ impl Plugin for PartitionsPlugin {
             term,
             documents: self.0.documents(shared),
             coordinator: Coordinator::new(SystemClock.now(), moves, self.0.moves),
+            lineage,
             requests: JoinSet::new(),
         };
-        rounds.run().await.map_err(PluginError::from)
+        let Some(lists) = rounds.first_lists().await? else { return Ok(()) };
+        self.0.begin_term(term.epoch())?;
+        rounds.run(lists).await.map_err(PluginError::from)
     }
 }
 
@@ -57,12 +60,13 @@ struct Rounds<'a> {
     term: &'a Leadership,
     documents: Documents,
     coordinator: Coordinator,
+    /// The line of history that the coordinator began in. In another one it is over.
+    lineage: Lineage,
     requests: JoinSet<Result<Option<Input>, PartitionsError>>,
 }
 
 impl Rounds<'_> {
-    async fn run(&mut self) -> Result<(), PartitionsError> {
-        let Some(lists) = self.first_lists().await? else { return Ok(()) };
+    async fn run(&mut self, lists: Input) -> Result<(), PartitionsError> {
         let mut readings = self.term.shared.readings.subscribe();
         readings.mark_unchanged();
         // From now on the readings of the records come.
@@ -128,6 +132,9 @@ impl Rounds<'_> {
         if let Input::Lists(wanted) = &input {
             self.setup.known_lists.send_replace(Arc::new(wanted.lists.clone()));
         }
+        // What was read from data that went back is not to be believed: that comes first.
+        let other = self.term.shared.snapshot().lineage.filter(|it| *it != self.lineage);
+        let input = other.map_or(input, Input::Lineage);
         let actions = self.coordinator.handle(SystemClock.now(), input);
         if !actions.is_empty() {
             self.setup.unowned.store(self.coordinator.unowned(), Ordering::Relaxed);

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use baton_core::ids::Epoch;
 use baton_core::partition::TaskList;
 use baton_core::partition::coordinator::MoveSettings;
 use baton_store::Store;
@@ -12,6 +13,7 @@ use super::documents::Documents;
 use super::handler::{OwnedPartition, PartitionHandler};
 use super::owner::StartedPartition;
 use super::task_lists::TaskListError;
+use crate::plugin::PluginError;
 use crate::service::with_call_budget;
 use crate::shared::Shared;
 
@@ -37,6 +39,8 @@ pub(crate) struct PartitionSetup {
     pub(super) last_session: AtomicU64,
     /// What a failed run of the owner had started.
     pub(super) leftovers: Mutex<Vec<StartedPartition>>,
+    /// The last term in which this node coordinated partitions.
+    last_term: Mutex<Epoch>,
     /// How many partitions have no owner, while this node leads.
     pub(super) unowned: AtomicUsize,
 }
@@ -64,9 +68,36 @@ impl PartitionSetup {
         checked.map_err(|problem| TaskListError::Refused(problem.into()))
     }
 
+    /// A coordinator begins: the only one of its term. Another would give tokens out again, and know
+    /// nothing of the write that the first may have under way.
+    pub(super) fn begin_term(&self, epoch: Epoch) -> Result<(), PluginError> {
+        let mut last = self.last_term.lock().expect("no holder panics");
+        if *last == epoch {
+            let problem = "the coordinator of partitions of this term has ended; the next one needs \
+                           a new term, because a write may still be under way";
+            return Err(problem.into());
+        }
+        *last = epoch;
+        Ok(())
+    }
+
     pub(super) fn documents(&self, shared: &Shared) -> Documents {
         let store = self.store.clone().unwrap_or_else(|| with_call_budget(&shared.records));
         let (namespace, timeout) = (shared.namespace.clone(), shared.settings.request_timeout);
         Documents { store, namespace, timeout }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_term_has_one_coordinator() {
+        let setup = PartitionSetup::default();
+        assert!(setup.begin_term(Epoch(4)).is_ok());
+        let again = setup.begin_term(Epoch(4)).expect_err("tokens would be given out again");
+        assert!(again.to_string().contains("needs a new term"), "{again}");
+        assert!(setup.begin_term(Epoch(5)).is_ok());
     }
 }
