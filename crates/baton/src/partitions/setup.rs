@@ -68,13 +68,13 @@ impl PartitionSetup {
         checked.map_err(|problem| TaskListError::Refused(problem.into()))
     }
 
-    /// A coordinator begins: the only one of its term. Another would give tokens out again, and know
-    /// nothing of the write that the first may have under way.
+    /// A coordinator begins: the only one of its term. Another would give tokens out again, and
+    /// know nothing of the write that the first may have under way.
     pub(super) fn begin_term(&self, epoch: Epoch) -> Result<(), PluginError> {
         let mut last = self.last_term.lock().expect("no holder panics");
         if *last == epoch {
-            let problem = "the coordinator of partitions of this term has ended; the next one needs \
-                           a new term, because a write may still be under way";
+            let problem = "the coordinator of partitions of this term has ended; the next one \
+                           needs a new term, because a write may still be under way";
             return Err(problem.into());
         }
         *last = epoch;
