@@ -185,6 +185,9 @@ mod active {
             StoppingForgotten: "what a process still stops in a new session counts as released",
             OlderTokenCounts: "of two documents with a partition, the older one counts",
             SlotUsedEarly: "a document is used again while its process may run what stands in it",
+            LossUnseen: "partitions are given away at once when every document was lost",
+            TokensBeginAnew: "a new coordinator does not count on from the tokens that were given",
+            TokensDoNotLeap: "tokens do not leap when the store's data went back",
             PartitionsWander: "who should own what changes with every write",
         }
     }

@@ -48,7 +48,8 @@ impl FenceRegister {
     }
 
     /// Admits an epoch that is at least as high as every one before it.
-    pub async fn admit(&self, given: Epoch) -> Result<(), FenceRegisterError> {
+    pub async fn admit(&self, given: impl Into<Epoch>) -> Result<(), FenceRegisterError> {
+        let given = given.into();
         loop {
             let (highest, version) = self.read().await?;
             if given < highest {

@@ -115,8 +115,8 @@ pub fn gaps(works: &[Work], since: Moment) -> Vec<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use baton::NodeId;
     use baton::partitions::Token;
-    use baton::{Epoch, NodeId};
 
     use super::*;
 
@@ -126,10 +126,6 @@ mod tests {
 
     fn partition() -> Partition {
         Partition { list: "orders".parse().expect("a plain name"), number: 7 }
-    }
-
-    fn token(epoch: u64, number: u64) -> Token {
-        Token { epoch: Epoch(epoch), number }
     }
 
     fn found(works: &[(u64, Option<u64>, Token)]) -> Findings {
@@ -150,43 +146,42 @@ mod tests {
 
     #[test]
     fn owners_one_after_the_other_are_sound() {
-        let works = [(0, Some(5), token(1, 1)), (5, Some(9), token(1, 2)), (12, None, token(2, 1))];
+        let works = [(0, Some(5), Token(1)), (5, Some(9), Token(2)), (12, None, Token(3))];
         assert_eq!(found(&works), Findings::default());
     }
 
     #[test]
     fn two_owners_at_once_are_found_whichever_ended_first() {
-        let ended = [(0, Some(6), token(1, 1)), (5, Some(9), token(1, 2))];
+        let ended = [(0, Some(6), Token(1)), (5, Some(9), Token(2))];
         assert_eq!(found(&ended).doubled.len(), 1);
-        let longer =
-            [(0, Some(50), token(1, 1)), (5, Some(9), token(1, 2)), (20, None, token(2, 1))];
+        let longer = [(0, Some(50), Token(1)), (5, Some(9), Token(2)), (20, None, Token(3))];
         assert_eq!(found(&longer).doubled.len(), 2);
-        let under_way = [(0, None, token(1, 1)), (5, None, token(1, 2))];
+        let under_way = [(0, None, Token(1)), (5, None, Token(2))];
         assert!(found(&under_way).doubled[0].contains("node-0"));
     }
 
     #[test]
     fn a_token_that_is_no_higher_is_found() {
-        let same = [(0, Some(4), token(1, 2)), (5, None, token(1, 2))];
+        let same = [(0, Some(4), Token(2)), (5, None, Token(2))];
         assert_eq!(found(&same).unordered.len(), 1);
-        let epochs = [(0, Some(4), token(2, 1)), (5, None, token(1, 9))];
-        assert_eq!(found(&epochs).unordered.len(), 1);
+        let lower = [(0, Some(4), Token(9)), (5, None, Token(3))];
+        assert_eq!(found(&lower).unordered.len(), 1);
     }
 
     #[test]
     fn a_late_write_and_one_that_counts_twice_are_found() {
         let write = |count, token| AcknowledgedWrite { partition: partition(), token, count };
-        let sound = [write(2, token(1, 2)), write(1, token(1, 1)), write(3, token(1, 2))];
+        let sound = [write(2, Token(2)), write(1, Token(1)), write(3, Token(2))];
         assert_eq!(late_writes(&sound), Vec::<String>::new());
-        assert_eq!(late_writes(&[write(2, token(1, 1)), write(1, token(1, 2))]).len(), 1);
-        assert_eq!(late_writes(&[write(2, token(1, 1)), write(2, token(1, 2))]).len(), 1);
+        assert_eq!(late_writes(&[write(2, Token(1)), write(1, Token(2))]).len(), 1);
+        assert_eq!(late_writes(&[write(2, Token(1)), write(2, Token(2))]).len(), 1);
     }
 
     #[test]
     fn a_gap_is_from_the_end_of_one_owner_to_the_start_of_the_next() {
         let work = |start, end: Option<u64>| Work {
             partition: partition(),
-            token: token(1, start),
+            token: Token(start),
             process: 0,
             start: at(start),
             end: end.map(at),

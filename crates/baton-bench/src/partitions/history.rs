@@ -192,8 +192,6 @@ impl ProcessHistory {
 mod tests {
     use std::io::Write;
 
-    use baton::Epoch;
-
     use super::*;
 
     fn at(ms: u64) -> Moment {
@@ -204,16 +202,12 @@ mod tests {
         Partition { list: "orders".parse().expect("a plain name"), number }
     }
 
-    fn token(number: u64) -> Token {
-        Token { epoch: Epoch(1), number }
-    }
-
     fn start(number: u32, ms: u64) -> OwnerLine {
-        OwnerLine::Start { at: at(ms), partition: partition(number), token: token(1) }
+        OwnerLine::Start { at: at(ms), partition: partition(number), token: Token(1) }
     }
 
     fn stop(number: u32, ms: u64, owned_ms: u64) -> OwnerLine {
-        let (partition, token) = (partition(number), token(1));
+        let (partition, token) = (partition(number), Token(1));
         OwnerLine::Stop { at: at(ms), partition, token, owned_at: at(owned_ms) }
     }
 

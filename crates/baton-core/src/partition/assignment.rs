@@ -1,6 +1,7 @@
 //! Assignment documents: what one process may own, as the coordinator wrote it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,27 +9,51 @@ use super::number_set::NumberSet;
 use super::task_list::{Partition, TaskListId};
 use crate::ids::{BootId, Epoch, Lineage, NodeId};
 
-/// Rises with each owner of a partition, so that what a former owner writes can be refused.
+/// The fencing number of a partition: higher with each of its owners, through all terms. What a
+/// former owner writes can be refused by it. Coordinators count on from the highest that stands in
+/// any document, and leap as epochs do when the store's data went back.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-#[serde(from = "(Epoch, u64)", into = "(Epoch, u64)")]
-pub struct Token {
-    /// The term in which the partition was given away.
-    pub epoch: Epoch,
-    /// Counts within the term, from 1.
-    pub number: u64,
-}
+#[serde(transparent)]
+pub struct Token(pub u64);
 
-impl From<(Epoch, u64)> for Token {
-    fn from((epoch, number): (Epoch, u64)) -> Self {
-        Self { epoch, number }
+impl Token {
+    /// How far tokens leap for each lineage that has passed: more than are given in the time that
+    /// the stores count as one, which is a minute at most, and too few to ever reach the end.
+    const LEAP: u64 = 100_000;
+
+    /// As high as no token of an earlier line of history, for when nothing is left of them.
+    #[must_use]
+    pub fn first_in(lineage: Lineage) -> Self {
+        Self::default().leap(Lineage(0), lineage)
+    }
+
+    /// The token after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    /// No token that was given after this one, in a line of history that followed and is lost, is
+    /// as high. `given` and `now` are the lines in which this one was given, and the present one.
+    #[must_use]
+    pub fn leap(self, given: Lineage, now: Lineage) -> Self {
+        let passed = now.0.saturating_sub(given.0);
+        Self(self.0.saturating_add(Self::LEAP.saturating_mul(passed)))
     }
 }
 
-impl From<Token> for (Epoch, u64) {
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A fence compares tokens as it compares epochs. Each partition is a resource of its own.
+impl From<Token> for Epoch {
     fn from(token: Token) -> Self {
-        (token.epoch, token.number)
+        Self(token.0)
     }
 }
 
@@ -117,6 +142,8 @@ pub struct Assignment {
     pub session: u64,
     /// The line of history that it was written in.
     pub lineage: Lineage,
+    /// The highest token that had been given when it was written: the next coordinator counts on.
+    pub highest: Token,
     /// What the process has, the oldest first. A partition is in one of them.
     pub grants: Vec<Grant>,
 }
@@ -181,19 +208,19 @@ mod tests {
         let hold: PartitionSet = (0..10).map(|number| part("a", number * 3)).collect();
         assert_eq!((hold.len(), hold.runs()), (10, 1));
         assert!(hold.contains(&part("a", 9)) && !hold.contains(&part("a", 10)));
-        let token = Token { epoch: Epoch(7), number: 2 };
+        let token = Token(7);
         let assignment = Assignment {
             node: NodeId::new("n-1").expect("a plain name"),
             boot: BootId(5),
             session: 1,
             lineage: Lineage(1),
+            highest: Token(9),
             grants: vec![Grant { token, hold, release }],
         };
         let json = serde_json::to_string(&assignment).expect("plain data");
         assert_eq!(serde_json::from_str::<Assignment>(&json).expect("its own text"), assignment);
         let grants = json.split_once("\"grants\":").expect("the last field").1;
-        let wanted =
-            r#"[{"token":[7,2],"hold":{"default/a":"0-27/3"},"release":{"default/b":"4"}}]}"#;
+        let wanted = r#"[{"token":7,"hold":{"default/a":"0-27/3"},"release":{"default/b":"4"}}]}"#;
         assert_eq!(grants, wanted);
         let numbers: Vec<_> = assignment.grants[0].hold.iter().map(|it| it.number).collect();
         assert_eq!(numbers[..3], [0, 3, 6]);

@@ -74,8 +74,8 @@ impl Fence {
     }
 
     /// The condition for a transaction of one's own.
-    pub fn guard(&self, epoch: Epoch) -> Guard {
-        let value = epoch.write();
+    pub fn guard(&self, epoch: impl Into<Epoch>) -> Guard {
+        let value = epoch.into().write();
         // Longer than any epoch's digits, so the epoch itself still passes.
         let less_than = [&value[..], b"~"].concat();
         Guard { key: self.key.clone(), less_than, value }
@@ -86,8 +86,13 @@ impl Fence {
     /// # Errors
     ///
     /// [`StaleEpoch`], with nothing written. [`StoreError::Unknown`] if no answer came: read back.
-    pub async fn put(&self, epoch: Epoch, key: &str, value: &[u8]) -> Result<(), FenceError> {
-        epoch.grantable()?;
+    pub async fn put(
+        &self,
+        epoch: impl Into<Epoch>,
+        key: &str,
+        value: &[u8],
+    ) -> Result<(), FenceError> {
+        let epoch = epoch.into().grantable()?;
         self.commit(epoch, None, key, value).await.map(drop)
     }
 
@@ -99,11 +104,11 @@ impl Fence {
     /// As [`Fence::put`]; [`StoreError::Throttled`] if others were ahead 200 times.
     pub async fn update(
         &self,
-        epoch: Epoch,
+        epoch: impl Into<Epoch>,
         key: &str,
         change: impl Fn(Option<&[u8]>) -> Vec<u8>,
     ) -> Result<(), FenceError> {
-        epoch.grantable()?;
+        let epoch = epoch.into().grantable()?;
         let look = Txn { success: self.both(key), ..Txn::default() };
         let answer: Result<TxnAnswer, _> = self.connection.ask("kv/txn", &look).await;
         let mut answer = answer.map_err(GatewayError::of_read)?;

@@ -156,9 +156,9 @@ impl Fence {
     pub async fn admit(
         &self,
         transaction: &mut Transaction<'_>,
-        epoch: Epoch,
+        epoch: impl Into<Epoch>,
     ) -> Result<(), FenceError> {
-        epoch.grantable()?;
+        let epoch = epoch.into().grantable()?;
         transaction.query_drop(self.bound_statement()).await?;
         let [register, raise] = self.statements();
         let name = self.resource.as_bytes();

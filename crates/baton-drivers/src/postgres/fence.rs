@@ -97,9 +97,9 @@ impl Fence {
     pub async fn admit(
         &self,
         transaction: &Transaction<'_>,
-        epoch: Epoch,
+        epoch: impl Into<Epoch>,
     ) -> Result<(), FenceError> {
-        epoch.grantable()?;
+        let epoch = epoch.into().grantable()?;
         let resource = self.resource.as_str();
         let given = epoch.0.to_string();
         let bound = format!("{}ms", self.bound.as_millis().clamp(1, BOUND_MAX_MS));

@@ -84,11 +84,11 @@ impl Fence {
     pub async fn write(
         &self,
         connection: &mut impl ConnectionLike,
-        epoch: Epoch,
+        epoch: impl Into<Epoch>,
         keys: &[&str],
         commands: &[Cmd],
     ) -> Result<Vec<Value>, FenceError> {
-        epoch.grantable()?;
+        let epoch = epoch.into().grantable()?;
         let mut call = self.script.key(&self.key);
         for key in keys {
             call.key(*key);

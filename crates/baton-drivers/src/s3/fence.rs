@@ -62,10 +62,10 @@ impl Fence {
     pub async fn put(
         &self,
         objects: &dyn ObjectStore,
-        epoch: Epoch,
+        epoch: impl Into<Epoch>,
         body: impl Fn(&str) -> Vec<u8>,
     ) -> Result<(), FenceError> {
-        epoch.grantable()?;
+        let epoch = epoch.into().grantable()?;
         let resource = || self.key.to_string();
         loop {
             let mode = match self.look(objects).await? {

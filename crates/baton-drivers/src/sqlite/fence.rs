@@ -77,7 +77,7 @@ impl Fence {
     pub fn write<T>(
         &self,
         connection: &mut Connection,
-        epoch: Epoch,
+        epoch: impl Into<Epoch>,
         statements: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, FenceError> {
         let now = TransactionBehavior::Immediate;
@@ -91,8 +91,12 @@ impl Fence {
     /// Admits what this transaction is going to write, or says that a later epoch was here. The
     /// transaction must have begun with `BEGIN IMMEDIATE`, so that no other process writes
     /// meanwhile.
-    pub fn admit(&self, transaction: &Transaction<'_>, given: Epoch) -> Result<(), FenceError> {
-        given.grantable()?;
+    pub fn admit(
+        &self,
+        transaction: &Transaction<'_>,
+        epoch: impl Into<Epoch>,
+    ) -> Result<(), FenceError> {
+        let given = epoch.into().grantable()?;
         transaction.execute(CREATE, ())?;
         let resource = self.resource.as_str();
         let mut highest = transaction.prepare_cached(HIGHEST)?;

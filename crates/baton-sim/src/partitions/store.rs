@@ -140,9 +140,10 @@ impl Store {
         self.copies.push_back(self.data.clone());
     }
 
-    /// The data goes back to the oldest copy, if there is one.
-    pub fn lose_data(&mut self) -> bool {
-        let Some(copy) = self.copies.pop_front() else { return false };
+    /// The data goes back to the oldest copy, if there is one, or all of it is gone.
+    pub fn lose_data(&mut self, is_gone: bool) -> bool {
+        let copy = if is_gone { Some(Data::default()) } else { self.copies.pop_front() };
+        let Some(copy) = copy else { return false };
         self.data = copy;
         self.copies.clear();
         self.replaced.clear();

@@ -3,21 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::ids::Epoch;
 use baton_core::partition::{Partition, TaskList, TaskListStatus, Token};
 use baton_core::time::Moment;
 
 use super::owner::Owner;
 
-/// The only term of single-instance mode.
-const ALONE: Epoch = Epoch(1);
+/// The only token of single-instance mode: this process never owns anything beside another one.
+const ALONE: Token = Token(1);
 
 impl Owner<'_> {
     pub(super) async fn run_alone(&mut self) {
         self.window.set(Moment::NEVER);
         let mut lists = self.setup.known_lists.subscribe();
         let mut stopping = BTreeSet::new();
-        let (mut number, mut is_leaving) = (0, false);
+        let mut is_leaving = false;
         loop {
             let wanted = match is_leaving {
                 true => BTreeSet::new(),
@@ -34,8 +33,7 @@ impl Owner<'_> {
                 self.stop(partition, token);
             }
             for partition in new {
-                number += 1;
-                self.start(partition, Token { epoch: ALONE, number });
+                self.start(partition, ALONE);
             }
             self.announce(gained, lost);
             if is_leaving && self.stops.is_empty() {

@@ -20,8 +20,15 @@ use super::task_lists::TaskListError;
 use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError};
 
-/// How often the task lists are read again for what people changed, unless a hint says so sooner.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How often the task lists are read again. A hint says sooner that they were changed: one is lost
+/// only if the connection fails on the way.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+
+/// The same in a process without a lifeline, which no hint can reach.
+const UNHINTED_LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// The pause after a look that failed.
+const LOOKS_AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// The plugin's name.
 const NAME: &str = "partitions";
@@ -46,7 +53,13 @@ impl Plugin for PartitionsPlugin {
             documents: self.0.documents(shared),
             coordinator: Coordinator::new(SystemClock.now(), moves, self.0.moves),
             lineage,
+            look_every: match shared.profile.lifeline {
+                Some(_) => LOOK_EVERY,
+                None => UNHINTED_LOOK_EVERY,
+            },
             requests: JoinSet::new(),
+            look: JoinSet::new(),
+            looks_again: false,
         };
         let Some(lists) = rounds.first_lists().await? else { return Ok(()) };
         self.0.begin_term(term.epoch())?;
@@ -62,7 +75,12 @@ struct Rounds<'a> {
     coordinator: Coordinator,
     /// The line of history that the coordinator began in. In another one it is over.
     lineage: Lineage,
+    look_every: Duration,
     requests: JoinSet<Result<Option<Input>, PartitionsError>>,
+    /// The look at the task lists that is under way: one at a time, so that none overtakes another.
+    look: JoinSet<Result<Option<Input>, PartitionsError>>,
+    /// Were the lists changed after that look began?
+    looks_again: bool,
 }
 
 impl Rounds<'_> {
@@ -72,7 +90,7 @@ impl Rounds<'_> {
         // From now on the readings of the records come.
         self.publish(Arc::default()).await;
         self.feed(lists).await;
-        let mut look_at = SystemClock.now() + LOOK_EVERY;
+        let mut look_at = SystemClock.now() + self.look_every;
         while !self.coordinator.is_over() {
             let now = SystemClock.now();
             let wait = self.coordinator.wakes_after(now).min(look_at.since(now));
@@ -83,6 +101,15 @@ impl Rounds<'_> {
                     Some(input) => input,
                     None => continue,
                 },
+                Some(answer) = self.look.join_next() => {
+                    if std::mem::take(&mut self.looks_again) {
+                        self.look_at_lists(false);
+                    }
+                    match answered(answer)? {
+                        Some(lists) => lists,
+                        None => continue,
+                    }
+                }
                 changed = readings.changed() => {
                     changed.expect("the node holds the sender");
                     let Some(reading) = readings.borrow_and_update().clone() else { continue };
@@ -99,7 +126,7 @@ impl Rounds<'_> {
             };
             if SystemClock.now() >= look_at {
                 self.look_at_lists(false);
-                look_at = SystemClock.now() + LOOK_EVERY;
+                look_at = SystemClock.now() + self.look_every;
             }
             self.feed(input).await;
         }
@@ -114,7 +141,7 @@ impl Rounds<'_> {
             tokio::select! {
                 biased;
                 _ = self.term.lost() => return Ok(None),
-                Some(answer) = self.requests.join_next() => {
+                Some(answer) = self.look.join_next() => {
                     if let Some(lists) = answered(answer)? {
                         return Ok(Some(lists));
                     }
@@ -123,7 +150,7 @@ impl Rounds<'_> {
             tokio::select! {
                 _ = self.term.lost() => return Ok(None),
                 () = self.setup.edited.notified() => {}
-                () = SystemClock.sleep(LOOK_EVERY) => {}
+                () = SystemClock.sleep(self.look_every) => {}
             }
         }
     }
@@ -167,8 +194,6 @@ impl Rounds<'_> {
                 });
             }
             Action::Publish(versions) => self.publish(versions).await,
-            // The view does so: it tells the nodes whose documents have moved.
-            Action::Notify(_) => {}
         }
     }
 
@@ -181,19 +206,23 @@ impl Rounds<'_> {
     /// Reads the task lists and what people want of them, and writes what this node's service
     /// declares into them. A node that declares none leaves them alone: another one may.
     fn look_at_lists(&mut self, declares: bool) {
+        if !self.look.is_empty() {
+            self.looks_again = true;
+            return;
+        }
         let documents = self.documents.clone();
         let lists = &self.setup.lists;
         let declared = (declares && !lists.is_empty()).then(|| lists.clone());
         let fence = self.term.epoch();
-        self.requests.spawn(async move {
+        self.look.spawn(async move {
             loop {
                 let (version, mut lists) = match documents.read_lists().await {
                     Ok(found) => found,
                     Err(TaskListError::Store(problem))
                         if problem.failure() != Failure::Rejected =>
                     {
-                        // The next look is due in some seconds.
-                        return Ok(None);
+                        SystemClock.sleep(LOOKS_AFTER_FAILURE).await;
+                        continue;
                     }
                     Err(problem) => return Err(problem.into()),
                 };

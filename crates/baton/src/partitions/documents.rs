@@ -62,7 +62,7 @@ impl Documents {
         slots.iter().zip(found).map(read).collect()
     }
 
-    /// Tells the leader that the task lists were changed. It looks every few seconds without this.
+    /// Tells the leader that the task lists were changed. Without this it looks some time later.
     pub(super) async fn hint_leader(&self) {
         let look = self.in_time(self.store.inspect(&self.namespace)).await;
         lifeline::hint_leader(look, &self.namespace, TOPIC).await;

@@ -47,6 +47,17 @@ impl OwnedPartition {
     }
 
     /// Rises with every owner of the partition: what carries a lower one comes from a former owner.
+    /// Fences take it as they take an epoch. Each partition has one of its own:
+    ///
+    /// ```
+    /// # use baton::drivers::sqlite::{fence::{Fence, FenceError}, rusqlite::Connection};
+    /// # use baton::partitions::OwnedPartition;
+    /// # fn example(db: &mut Connection, owned: &OwnedPartition) -> Result<(), FenceError> {
+    /// let fence = Fence::new(&owned.partition().to_string());
+    /// fence.write(db, owned.token(), |work| work.execute("UPDATE orders SET …", ()))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn token(&self) -> Token {
         self.token
     }
@@ -99,7 +110,7 @@ pub trait PartitionHandler: Send + Sync + 'static {
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let consumer = partition_task(|owned| async move {
-///     println!("{} is mine, with token {:?}", owned.partition(), owned.token());
+///     println!("{} is mine, with token {}", owned.partition(), owned.token());
 ///     owned.released().await;
 /// });
 /// let node = Node::builder(baton::open("sqlite://app.db").await?)

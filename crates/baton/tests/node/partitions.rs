@@ -7,7 +7,7 @@ use baton::partitions::{
     OwnedPartition, Partition, PartitionRouter, TaskList, TaskListChange, TaskListId,
     TaskListStatus, Token, partition_task,
 };
-use baton::{BuildError, Node, NodeBuilder, Store};
+use baton::{BuildError, FenceRegister, FenceRegisterError, Node, NodeBuilder, Store};
 
 use crate::cluster::{builder, outage, quick, soon, store, until};
 
@@ -172,6 +172,26 @@ async fn a_node_without_its_store_stops_before_others_take_over() {
     until("all on a", || watch.counts(&["a"]) == [12]).await;
     cut.layer().end();
     until("halves again", || watch.counts(&["a", "b"]) == [6, 6]).await;
+    watch.assert_clean();
+}
+
+#[tokio::test]
+async fn a_fence_refuses_the_token_of_a_former_owner() {
+    let (store, watch) = (store(), Watch::default());
+    let first = start(&store, "a", &watch);
+    until("all on one node", || watch.counts(&["a"]) == [12]).await;
+    let third = Partition { list: orders(12).id, number: 3 };
+    let token = || watch.ledger().works[&third].1;
+    let before = token();
+    let resource = third.to_string();
+    let fence = FenceRegister::new(store.clone(), first.namespace().clone(), &resource);
+    fence.admit(before).await.expect("nothing was admitted before");
+    let _second = start(&store, "b", &watch);
+    first.set_draining(true);
+    until("all on the other", || watch.counts(&["a", "b"]) == [0, 12]).await;
+    fence.admit(token()).await.expect("it is higher");
+    let refused = fence.admit(before).await.expect_err("it is a former owner's");
+    assert!(matches!(refused, FenceRegisterError::StaleEpoch(_)), "{refused}");
     watch.assert_clean();
 }
 

@@ -19,9 +19,11 @@ struct Given {
 impl Coordinator {
     /// The documents with these changes. What is free has no place in them any more.
     pub(super) fn compose(&mut self, changes: BTreeMap<u32, Changes>) -> Vec<DocumentWrite> {
-        self.number += 1;
-        let token = Token { epoch: self.term.epoch, number: self.number };
         let given: BTreeSet<&Partition> = changes.values().flat_map(|it| &it.given).collect();
+        if !given.is_empty() {
+            self.last_token = self.last_token.next();
+        }
+        let token = self.last_token;
         let mut documents: BTreeMap<u32, BTreeMap<Token, Given>> = BTreeMap::new();
         for (list, number, entry) in self.table.iter() {
             let Some(change) = changes.get(&entry.slot) else { continue };
@@ -86,6 +88,7 @@ impl Coordinator {
             boot: owner.boot,
             session: owner.session,
             lineage: self.term.lineage,
+            highest: self.last_token,
             grants: grants.collect(),
         };
         let over = self.slots.get(slot).map_or(0, |known| known.version);

@@ -290,6 +290,12 @@ impl Members {
         is_open.then_some(report.session)
     }
 
+    /// Does any process report that it had to give up a session, or goes by another line of history?
+    pub(super) fn have_lost_sessions(&self) -> bool {
+        let mut reports = self.processes.values().filter_map(|process| process.report.as_ref());
+        reports.any(|report| report.session > 1 || report.lineage != self.term.lineage)
+    }
+
     /// Does every process that takes partitions and is not gone go by this line of history?
     pub(super) fn is_of_one_line(&self) -> bool {
         let present = self.processes.values().filter(|process| !process.is_gone);

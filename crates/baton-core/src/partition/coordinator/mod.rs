@@ -4,7 +4,7 @@
 //!                ┌──────────────── Coordinator ────────────────┐
 //!   Input ──────►│ table:   each partition, where it stands    │──────► Actions
 //!   Lists,       │ members: which processes run what, or can't │  Read, Write,
-//!   Members,     │ plan:    who should own ──► what to change  │  Publish, Notify
+//!   Members,     │ plan:    who should own ──► what to change  │  Publish
 //!   Read,        │ batch:   the one write under way            │
 //!   Written      │                                             │──────► wakes_after: when to Tick
 //!                └─────────────────────────────────────────────┘
@@ -41,10 +41,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::allocation::{Limits, Problem};
-use super::assignment::{Assignment, AssignmentVersion};
+use super::assignment::{Assignment, AssignmentVersion, Token};
 use super::task_list::TaskList;
 use super::wanted::Wanted;
-use crate::ids::{BootId, Epoch, Lineage, NodeId};
+use crate::ids::{BootId, Epoch, Lineage};
 use crate::lease::LeaseTerms;
 use crate::protocol::Member;
 use crate::time::Moment;
@@ -157,10 +157,9 @@ pub enum Action {
     /// Write these documents, all or none, each over the version given and all under the epoch of
     /// the term.
     Write(Vec<DocumentWrite>),
-    /// The view is to name these versions from now on.
+    /// The view is to name these versions from now on. Tell the processes whose own has moved, so
+    /// that they need not wait for a beat.
     Publish(Arc<BTreeMap<BootId, AssignmentVersion>>),
-    /// The documents of these nodes have moved: tell them, so that they need not wait for a beat.
-    Notify(Vec<NodeId>),
 }
 
 /// Says who should own each partition, by the index of the node.
@@ -179,8 +178,8 @@ pub struct Coordinator {
     requests: Requests,
     /// After the store's data went back: nothing is given away before.
     cautious_until: Option<Moment>,
-    /// The number of the last token.
-    number: u64,
+    /// The highest token that was given, as far as is known.
+    last_token: Token,
     /// Has anything changed since the last plan?
     is_stale: bool,
     /// When there is something to plan although nothing has changed.
@@ -200,18 +199,10 @@ impl Coordinator {
             table: Table::default(),
             requests: Requests::new(now),
             cautious_until: None,
-            number: 0,
+            last_token: Token::default(),
             is_stale: true,
             due: None,
         }
-    }
-
-    /// The same after the store's data went back: processes of which it knows nothing may still run
-    /// partitions. Documents of another line of history say so by themselves.
-    #[must_use]
-    pub fn after_data_loss(mut self) -> Self {
-        self.be_cautious();
-        self
     }
 
     /// Has a later term begun, or has the store's data gone back? Then there is nothing left to do.
@@ -272,6 +263,7 @@ impl Coordinator {
         next.map_or(IDLE, |next| next.since(now)).min(IDLE)
     }
 
+    /// The store's data went back: processes of which nothing is known may still run partitions.
     fn be_cautious(&mut self) {
         let span = self.term.lease;
         let started = self.members.started;

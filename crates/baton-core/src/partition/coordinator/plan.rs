@@ -7,7 +7,8 @@ use super::slots::Slot;
 use super::table::{Entry, Standing};
 use super::targets::{Destination, Targets};
 use super::{Action, BATCH_MAX, Coordinator, SLOTS_MAX};
-use crate::ids::BootId;
+use crate::ids::{BootId, Epoch};
+use crate::partition::assignment::Token;
 use crate::partition::task_list::{Partition, TaskList, TaskListId, TaskListStatus};
 use crate::partition::wanted::Wanted;
 use crate::planted::planted;
@@ -51,6 +52,10 @@ impl Coordinator {
         }
         let Some(wanted) = self.wanted.take() else { return };
         self.is_stale = false;
+        if self.slots.len() == 0 && self.may_be_lost() {
+            self.be_cautious();
+            self.last_token = self.last_token.max(Token::first_in(self.term.lineage));
+        }
         self.due = self.cautious_until.filter(|until| now < *until);
         let is_cautious =
             self.due.is_some() || (self.cautious_until.is_some() && !self.members.is_of_one_line());
@@ -70,6 +75,12 @@ impl Coordinator {
             }
         }
         self.wanted = Some(wanted);
+    }
+
+    /// Were there documents once? Epochs have leapt, or processes had to give up what they ran.
+    fn may_be_lost(&self) -> bool {
+        let have_leapt = self.term.epoch.0 > Epoch::LEAP;
+        (have_leapt || self.members.have_lost_sessions()) && !planted!(LossUnseen)
     }
 
     fn round(&self, now: Moment, wanted: &Wanted) -> Round {

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Action, BatchOutcome, Coordinator, DocumentWrite, SLOTS_MAX};
-use crate::ids::NodeId;
 use crate::partition::assignment::{Assignment, AssignmentVersion};
 use crate::planted::planted;
 use crate::time::Moment;
@@ -141,7 +140,6 @@ impl Coordinator {
             return;
         }
         let Some(batch) = self.requests.batch.take() else { return };
-        let nodes = batch.writes.iter().map(|it| it.content.node.clone()).collect();
         let slots = batch.writes.into_iter().map(|it| it.slot);
         let documents = slots.zip(found).filter_map(|(slot, found)| {
             let (version, content) = found?;
@@ -149,7 +147,7 @@ impl Coordinator {
         });
         let documents: Vec<_> = documents.collect();
         let documents: Vec<_> = documents.iter().map(|(version, it)| (*version, it)).collect();
-        self.settle(now, &documents, nodes, actions);
+        self.settle(now, &documents, actions);
     }
 
     /// A chunk of all documents was read: they end where there is none.
@@ -193,9 +191,8 @@ impl Coordinator {
             BatchOutcome::Written(versions) => {
                 let writes = std::mem::take(&mut batch.writes);
                 self.requests.batch = None;
-                let nodes = writes.iter().map(|it| it.content.node.clone()).collect();
                 let documents: Vec<_> = versions.into_iter().zip(&writes).collect();
-                self.settle(now, &documents, nodes, actions);
+                self.settle(now, &documents, actions);
             }
             BatchOutcome::Conflict => {
                 batch.doubt = Doubt::Settled;
@@ -222,12 +219,10 @@ impl Coordinator {
         &mut self,
         now: Moment,
         documents: &[(u64, &DocumentWrite)],
-        nodes: Vec<NodeId>,
         actions: &mut Vec<Action>,
     ) {
         self.take_documents(now, documents);
         self.publish(actions);
-        actions.push(Action::Notify(nodes));
     }
 
     /// A document may be in effect from the moment it was written, whatever the view says; with the

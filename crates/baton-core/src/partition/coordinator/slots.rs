@@ -6,6 +6,7 @@ use std::ops::Index;
 use super::{Coordinator, DocumentWrite};
 use crate::ids::{BootId, Lineage, NodeId};
 use crate::partition::assignment::Assignment;
+use crate::planted::planted;
 use crate::time::Moment;
 
 /// One document. It belongs to one session of one process.
@@ -96,6 +97,7 @@ impl Coordinator {
     pub(super) fn take_documents(&mut self, now: Moment, documents: &[(u64, &DocumentWrite)]) {
         let mut contents = Vec::new();
         for (version, DocumentWrite { slot, content, .. }) in documents {
+            self.count_on(content);
             let new = Slot::of(*version, content);
             let known = self.slots.get(*slot);
             let goes_on = known.is_some_and(|known| known.is_same_session(&new));
@@ -106,5 +108,18 @@ impl Coordinator {
         self.table.take(now, &contents);
         self.members.know_holders(now, &self.slots);
         self.is_stale = true;
+    }
+
+    /// The next token is higher than all that were given before this document was written, and after
+    /// it in a line of history that is lost.
+    fn count_on(&mut self, content: &Assignment) {
+        let given_in = match planted!(TokensDoNotLeap) {
+            true => self.term.lineage,
+            false => content.lineage,
+        };
+        if !planted!(TokensBeginAnew) {
+            let highest = content.highest.leap(given_in, self.term.lineage);
+            self.last_token = self.last_token.max(highest);
+        }
     }
 }

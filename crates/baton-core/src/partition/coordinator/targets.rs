@@ -71,7 +71,8 @@ impl Coordinator {
         let mut owners = (self.allocate)(&problem);
         wanted.grant_moves(&problem, &mut owners);
         if planted!(PartitionsWander) && !owners.is_empty() {
-            let by = usize::try_from(self.number).unwrap_or(0) % owners.len();
+            let writes: u64 = self.slots.iter().map(|(_, slot)| slot.version).sum();
+            let by = usize::try_from(writes).unwrap_or(0) % owners.len();
             owners.rotate_right(by);
         }
         Targets { problem, destinations, owners, due }

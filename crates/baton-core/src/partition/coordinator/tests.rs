@@ -1,6 +1,7 @@
 //! The exact actions of a coordinator, for a store and processes that do what each test says.
 
 use super::*;
+use crate::ids::NodeId;
 use crate::partition::assignment::{Grant, PartitionReport, PartitionSet, Token};
 use crate::partition::task_list::{Partition, TaskList, TaskListStatus};
 use crate::protocol::{NodeProfile, NodeRecord};
@@ -21,10 +22,6 @@ fn at(ms: u64) -> Moment {
     Moment::from_micros(1_000_000_000 + ms * 1_000)
 }
 
-fn token(epoch: u64, number: u64) -> Token {
-    Token { epoch: Epoch(epoch), number }
-}
-
 fn set(numbers: &[u32]) -> PartitionSet {
     let list: crate::partition::TaskListId = "a".parse().expect("a plain name");
     numbers.iter().map(|number| Partition { list: list.clone(), number: *number }).collect()
@@ -41,7 +38,8 @@ fn node(boot: u128) -> NodeId {
 
 fn document(boot: u128, session: u64, grants: &[Grant]) -> Assignment {
     let (node, boot) = (node(boot), BootId(boot));
-    Assignment { node, boot, session, lineage: Lineage(1), grants: grants.to_vec() }
+    let highest = grants.iter().map(|it| it.token).max().unwrap_or_default();
+    Assignment { node, boot, session, lineage: Lineage(1), highest, grants: grants.to_vec() }
 }
 
 fn write(slot: u32, over: u64, content: Assignment) -> DocumentWrite {
@@ -120,22 +118,20 @@ fn partitions_without_an_owner_are_given_away_in_one_write() {
         given.iter().map(|it| (it.slot, it.over, holds(it))).collect::<Vec<_>>(),
         [(0, 0, 2), (1, 0, 2)]
     );
-    assert!(given.iter().all(|it| it.content.grants[0].token == token(1, 1)));
+    assert!(given.iter().all(|it| it.content.grants[0].token == Token(1)));
     assert!(coordinator.handle(at(2), Input::Tick).is_empty(), "one write at a time");
     assert_eq!(coordinator.unowned(), 4);
     let actions = coordinator.handle(at(3), done(&[1, 1]));
     let version = |slot| AssignmentVersion { slot, version: 1 };
     let versions = given.iter().map(|it| (it.content.boot, version(it.slot)));
-    let notified = given.iter().map(|it| it.content.node.clone()).collect();
-    let published = Action::Publish(Arc::new(versions.collect()));
-    assert_eq!(actions, [published, Action::Notify(notified)]);
+    assert_eq!(actions, [Action::Publish(Arc::new(versions.collect()))]);
     assert_eq!(coordinator.unowned(), 0);
     assert!(coordinator.handle(at(500), members(400, &said)).is_empty(), "nothing has changed");
 }
 
 #[test]
 fn a_move_is_requested_acknowledged_and_then_made() {
-    let held = document(1, 1, &[grant(token(1, 1), &[0, 1], &[])]);
+    let held = document(1, 1, &[grant(Token(1), &[0, 1], &[])]);
     let mut coordinator = with(2, 2, &[held]);
     let both = |version, stopping: &'static [u32], count| {
         [(1, count, 1, (0, version), stopping), (2, count, 1, (0, 0), &[][..])]
@@ -144,29 +140,29 @@ fn a_move_is_requested_acknowledged_and_then_made() {
     let [DocumentWrite { slot: 0, over: 5, content }] = &asked[..] else { unreachable!() };
     let moved: Vec<u32> = content.released().map(|(it, _)| it.number).collect();
     assert_eq!((moved.len(), content.held().count()), (1, 1));
-    assert!(content.grants.iter().all(|it| it.token == token(1, 1)), "tokens stay");
+    assert!(content.grants.iter().all(|it| it.token == Token(1)), "tokens stay");
     let _ = coordinator.handle(at(2), done(&[6]));
     assert!(coordinator.handle(at(3), members(2, &both(5, &[], 2))).is_empty());
     let stopping: &'static [u32] = if moved == [0] { &[0] } else { &[1] };
     assert!(coordinator.handle(at(4), members(3, &both(6, stopping, 3))).is_empty(), "it stops");
     let given = writes(&coordinator.handle(at(5), members(4, &both(6, &[], 4))));
-    let new = document(2, 1, &[grant(token(2, 2), &moved, &[])]);
+    let new = document(2, 1, &[grant(Token(2), &moved, &[])]);
     assert_eq!(given, [write(1, 0, new)], "the old document is not written for it");
 }
 
 #[test]
 fn a_release_that_is_not_needed_any_more_is_cancelled_with_a_new_token() {
-    let held = document(1, 1, &[grant(token(1, 1), &[0], &[1])]);
+    let held = document(1, 1, &[grant(Token(1), &[0], &[1])]);
     let mut coordinator = with(2, 2, &[held]);
     let given = writes(&coordinator.handle(at(1), members(0, &[(1, 1, 1, (0, 4), &[])])));
-    let grants = [grant(token(1, 1), &[0], &[]), grant(token(2, 1), &[1], &[])];
+    let grants = [grant(Token(1), &[0], &[]), grant(Token(2), &[1], &[])];
     assert_eq!(given, [write(0, 5, document(1, 1, &grants))]);
 }
 
 #[test]
 fn the_highest_token_counts() {
-    let old = document(1, 1, &[grant(token(1, 1), &[], &[0])]);
-    let new = document(2, 1, &[grant(token(1, 2), &[0], &[])]);
+    let old = document(1, 1, &[grant(Token(1), &[], &[0])]);
+    let new = document(2, 1, &[grant(Token(2), &[0], &[])]);
     let mut coordinator = with(2, 1, &[old, new]);
     let said = [(1, 1, 1, (0, 0), &[][..]), (2, 1, 1, (1, 5), &[])];
     assert!(coordinator.handle(at(1), members(0, &said)).is_empty());
@@ -175,7 +171,7 @@ fn the_highest_token_counts() {
 
 #[test]
 fn silence_is_judged_by_when_the_reading_was_sent() {
-    let held = document(1, 1, &[grant(token(1, 1), &[0], &[])]);
+    let held = document(1, 1, &[grant(Token(1), &[0], &[])]);
     let mut coordinator = with(2, 1, &[held]);
     let said = |count| [(1, 7, 1, (0, 5), &[][..]), (2, count, 1, (0, 0), &[])];
     assert!(coordinator.handle(at(100), members(50, &said(1))).is_empty());
@@ -183,13 +179,13 @@ fn silence_is_judged_by_when_the_reading_was_sent() {
     assert!(coordinator.handle(at(100 + 2 * SILENCE_MS), late).is_empty());
     let judged = members(100 + SILENCE_MS, &said(3));
     let given = writes(&coordinator.handle(at(100 + 2 * SILENCE_MS), judged));
-    let new = document(2, 1, &[grant(token(2, 1), &[0], &[])]);
+    let new = document(2, 1, &[grant(Token(2), &[0], &[])]);
     assert_eq!(given, [write(0, 5, new)], "the slot is used again");
 }
 
 #[test]
 fn neither_a_missing_record_nor_another_process_of_the_node_is_a_release() {
-    let held = document(1, 1, &[grant(token(1, 1), &[0], &[])]);
+    let held = document(1, 1, &[grant(Token(1), &[0], &[])]);
     let mut coordinator = with(2, 1, &[held]);
     let _ = coordinator.handle(at(100), members(50, &[(1, 7, 1, (0, 5), &[])]));
     let new = |count| [(11, count, 1, (0, 9), &[][..])];
@@ -197,12 +193,12 @@ fn neither_a_missing_record_nor_another_process_of_the_node_is_a_release() {
     let early = members(SILENCE_MS + 500, &new(2));
     assert!(coordinator.handle(at(SILENCE_MS + 600), early).is_empty());
     let given = writes(&coordinator.handle(at(20_000), members(SILENCE_MS + 1_000, &new(3))));
-    assert_eq!(given, [write(0, 5, document(11, 1, &[grant(token(2, 1), &[0], &[])]))]);
+    assert_eq!(given, [write(0, 5, document(11, 1, &[grant(Token(2), &[0], &[])]))]);
 }
 
 #[test]
 fn a_proved_death_frees_at_once_also_if_it_is_known_first() {
-    let held = document(1, 1, &[grant(token(1, 1), &[0], &[])]);
+    let held = document(1, 1, &[grant(Token(1), &[0], &[])]);
     let mut coordinator = coordinator(2, MoveSettings::default());
     assert_eq!(coordinator.handle(at(0), Input::Died(BootId(1))).len(), 1, "it reads");
     let mut found = vec![None; 100];
@@ -210,17 +206,17 @@ fn a_proved_death_frees_at_once_also_if_it_is_known_first() {
     let _ = coordinator.handle(at(0), Input::Read { found });
     let _ = coordinator.handle(at(0), Input::Lists(vec![list(1)].into()));
     let given = writes(&coordinator.handle(at(1), members(0, &[(2, 1, 1, (0, 0), &[])])));
-    assert_eq!(given, [write(0, 5, document(2, 1, &[grant(token(2, 1), &[0], &[])]))]);
+    assert_eq!(given, [write(0, 5, document(2, 1, &[grant(Token(2), &[0], &[])]))]);
 }
 
 #[test]
 fn a_session_that_is_over_gets_new_tokens_but_for_what_still_stops() {
-    let held = document(1, 1, &[grant(token(1, 1), &[0, 1], &[])]);
+    let held = document(1, 1, &[grant(Token(1), &[0, 1], &[])]);
     let mut coordinator = with(2, 2, &[held]);
     let two = [(1, 7, 2, (0, 0), &[1][..]), (2, 1, 1, (0, 0), &[])];
     let given = writes(&coordinator.handle(at(1), members(0, &two)));
     let held: Vec<_> = given.iter().flat_map(|it| it.content.held()).collect();
-    assert!(held.iter().all(|(_, it)| *it == token(2, 1)));
+    assert!(held.iter().all(|(_, it)| *it == Token(2)));
     assert!(held.iter().all(|(it, _)| it.number == 0 || given[0].content.boot == BootId(1)));
     assert!(given.iter().filter(|it| it.slot == 0).all(|it| it.content.session == 2));
 }
@@ -238,7 +234,7 @@ fn a_write_without_an_answer_is_read_back_and_made_again() {
     assert_eq!(coordinator.handle(at(504), unknown()), reads);
     let landed = Some((1, first[0].content.clone()));
     let actions = coordinator.handle(at(505), Input::Read { found: vec![landed] });
-    assert!(matches!(actions[..], [Action::Publish(_), Action::Notify(_)]), "{actions:?}");
+    assert!(matches!(actions[..], [Action::Publish(_)]), "{actions:?}");
     assert_eq!(coordinator.unowned(), 0);
 }
 
@@ -249,9 +245,9 @@ fn a_conflict_is_read_back_and_what_stands_there_counts() {
     let _ = writes(&coordinator.handle(at(1), members(0, &said)));
     assert!(coordinator.handle(at(2), Input::Written(BatchOutcome::Conflict)).is_empty());
     assert_eq!(coordinator.handle(at(502), Input::Tick), [Action::Read { slots: vec![0] }]);
-    let other = document(1, 1, &[grant(token(1, 9), &[0], &[])]);
+    let other = document(1, 1, &[grant(Token(9), &[0], &[])]);
     let actions = coordinator.handle(at(503), Input::Read { found: vec![Some((3, other))] });
-    assert_eq!(actions.len(), 2, "there is nothing to write: {actions:?}");
+    assert!(matches!(actions[..], [Action::Publish(_)]), "there is nothing to write: {actions:?}");
 }
 
 #[test]
@@ -266,21 +262,48 @@ fn a_fenced_write_and_another_line_of_history_end_the_term() {
 
 #[test]
 fn after_data_loss_nothing_is_given_away_before_a_span_of_silence() {
-    let old =
-        Assignment { lineage: Lineage(0), ..document(1, 1, &[grant(token(1, 1), &[0], &[])]) };
+    let old = Assignment { lineage: Lineage(0), ..document(1, 1, &[grant(Token(1), &[0], &[])]) };
     let mut coordinator = with(1_001, 1, &[old]);
     let said = |count| [(1, count, 2, (0, 0), &[][..])];
     assert!(coordinator.handle(at(1), members(0, &said(1))).is_empty());
     let early = at(SILENCE_MS - 1);
     assert!(coordinator.handle(early, members(9_000, &said(2))).is_empty());
     let given = writes(&coordinator.handle(at(SILENCE_MS), Input::Tick));
-    assert_eq!(given, [write(0, 5, document(1, 2, &[grant(token(1_001, 1), &[0], &[])]))]);
+    assert_eq!(given, [write(0, 5, document(1, 2, &[grant(Token(100_002), &[0], &[])]))]);
+}
+
+#[test]
+fn tokens_leap_when_the_stores_data_went_back() {
+    let old = Assignment {
+        lineage: Lineage(0),
+        highest: Token(7),
+        ..document(1, 1, &[grant(Token(1), &[0], &[])])
+    };
+    let mut coordinator = with(2, 1, &[old]);
+    let said = |count| [(1, count, 2, (0, 0), &[][..])];
+    let _ = coordinator.handle(at(1), members(0, &said(1)));
+    let given = writes(&coordinator.handle(at(SILENCE_MS), members(9_000, &said(2))));
+    assert_eq!(given[0].content.grants[0].token, Token(100_008));
+}
+
+#[test]
+fn where_documents_may_have_been_lost_nothing_is_given_away_before_a_span_of_silence() {
+    for session in [1, 2] {
+        let mut coordinator = with(1, 1, &[]);
+        let said = [(1, 1, session, (0, 0), &[][..])];
+        let actions = coordinator.handle(at(1), members(0, &said));
+        assert_eq!(actions.is_empty(), session > 1, "only a lost session tells of another time");
+        let waits = coordinator.handle(at(SILENCE_MS - 1), Input::Tick);
+        assert!(waits.is_empty());
+        let later = coordinator.handle(at(SILENCE_MS), Input::Tick);
+        assert_eq!(later.is_empty(), session == 1);
+    }
 }
 
 #[test]
 fn a_live_owner_is_forced_only_if_that_was_chosen() {
     for timeout in [None, Some(Duration::from_secs(3))] {
-        let held = document(1, 1, &[grant(token(1, 1), &[0, 1], &[])]);
+        let held = document(1, 1, &[grant(Token(1), &[0, 1], &[])]);
         let mut coordinator = with(2, 2, &[held]);
         coordinator.settings.release_timeout = timeout;
         let said = |count| [(1, count, 1, (0, 5), &[][..]), (2, count, 1, (0, 0), &[])];
@@ -294,20 +317,20 @@ fn a_live_owner_is_forced_only_if_that_was_chosen() {
 
 #[test]
 fn paused_lists_are_released_and_nothing_else_moves_when_frozen() {
-    let held = document(1, 1, &[grant(token(1, 1), &[0, 1], &[])]);
-    let mut coordinator = with(2, 2, &[held]);
+    let held = document(1, 1, &[grant(Token(1), &[0, 1], &[])]);
+    let mut coordinator = with(1, 2, &[held]);
     let frozen = |list| Input::Lists(Wanted { is_paused: true, ..vec![list].into() });
     assert!(coordinator.handle(at(0), frozen(list(2))).is_empty());
     let said = [(1, 1, 1, (0, 5), &[][..]), (2, 1, 1, (0, 0), &[])];
     assert!(coordinator.handle(at(1), members(0, &said)).is_empty());
     let paused = TaskList { status: TaskListStatus::Paused, ..list(2) };
     let asked = writes(&coordinator.handle(at(2), frozen(paused)));
-    assert_eq!(asked, [write(0, 5, document(1, 1, &[grant(token(1, 1), &[], &[0, 1])]))]);
+    assert_eq!(asked, [write(0, 5, document(1, 1, &[grant(Token(1), &[], &[0, 1])]))]);
 }
 
 #[test]
 fn what_a_person_moves_goes_there() {
-    let held = |boot, number| document(boot, 1, &[grant(token(1, boot as u64), &[number], &[])]);
+    let held = |boot, number| document(boot, 1, &[grant(Token(boot as u64), &[number], &[])]);
     let mut coordinator = with(2, 2, &[held(1, 0), held(2, 1)]);
     let said = [(1, 1, 1, (0, 5), &[][..]), (2, 1, 1, (1, 5), &[])];
     assert!(coordinator.handle(at(1), members(0, &said)).is_empty());
@@ -315,7 +338,8 @@ fn what_a_person_moves_goes_there() {
     let moved = [(partition, node(2))].into();
     let wanted = Wanted { moved, ..vec![list(2)].into() };
     let asked = coordinator.handle(at(2), Input::Lists(wanted));
-    let released = document(1, 1, &[grant(token(1, 1), &[], &[0])]);
+    let released =
+        Assignment { highest: Token(2), ..document(1, 1, &[grant(Token(1), &[], &[0])]) };
     assert_eq!(writes(&asked), [write(0, 5, released)]);
 }
 
@@ -332,5 +356,5 @@ fn a_large_round_is_several_writes() {
     assert_eq!((first.len(), first[99].slot), (BATCH_MAX, 99));
     let rest = writes(&coordinator.handle(at(2), done(&[1; BATCH_MAX])));
     assert_eq!((rest.len(), rest[0].slot), (50, 100));
-    assert!(rest.iter().all(|it| it.content.grants[0].token == token(1, 2)));
+    assert!(rest.iter().all(|it| it.content.grants[0].token == Token(2)));
 }

@@ -1,7 +1,7 @@
 //! The exact actions of a holder.
 
 use super::*;
-use crate::ids::{Epoch, NodeId};
+use crate::ids::NodeId;
 use crate::partition::assignment::{Grant, PartitionSet};
 
 /// The window of a beat: 10 s − 1 % − 100 ms; it is told to stop a second before.
@@ -22,20 +22,16 @@ fn part(number: u32) -> Partition {
     Partition { list: "a".parse().expect("a plain name"), number }
 }
 
-fn token(number: u64) -> Token {
-    Token { epoch: Epoch(1), number }
-}
-
 fn start(number: u32, with: u64) -> Action {
-    Action::Start { partition: part(number), token: token(with) }
+    Action::Start { partition: part(number), token: Token(with) }
 }
 
 fn stop(number: u32, with: u64) -> Action {
-    Action::Stop { partition: part(number), token: token(with) }
+    Action::Stop { partition: part(number), token: Token(with) }
 }
 
 fn stopped(number: u32, with: u64) -> Input {
-    Input::Stopped { partition: part(number), token: token(with) }
+    Input::Stopped { partition: part(number), token: Token(with) }
 }
 
 /// What a document gives: token, what is held, what is to be released.
@@ -44,7 +40,7 @@ type Given<'a> = (u64, &'a [u32], &'a [u32]);
 fn document(session: u64, grants: &[Given<'_>]) -> Assignment {
     let set = |numbers: &[u32]| numbers.iter().map(|it| part(*it)).collect::<PartitionSet>();
     let grant = |(number, hold, release): &Given<'_>| Grant {
-        token: token(*number),
+        token: Token(*number),
         hold: set(hold),
         release: set(release),
     };
@@ -53,6 +49,7 @@ fn document(session: u64, grants: &[Given<'_>]) -> Assignment {
         boot: BootId(1),
         session,
         lineage: Lineage(1),
+        highest: Token::default(),
         grants: grants.iter().map(grant).collect(),
     }
 }
@@ -92,11 +89,11 @@ fn what_is_released_is_stopped_and_then_acknowledged_whole() {
     assert_eq!(holder.handle(at(10), view(2)), [Action::Read { slot: 0 }]);
     let actions = holder.handle(at(11), read(2, document(1, &[(1, &[0], &[1])])));
     assert_eq!(actions, [stop(1, 1), report(1, 2, &[1])]);
-    assert!(holder.is_owned(&part(1), token(1), at(12)), "it may act until it has stopped");
+    assert!(holder.is_owned(&part(1), Token(1), at(12)), "it may act until it has stopped");
     assert!(holder.handle(at(13), stopped(1, 2)).is_empty(), "another token");
     assert_eq!(holder.handle(at(14), stopped(1, 1)), [report(1, 2, &[])]);
-    assert!(!holder.is_owned(&part(1), token(1), at(15)));
-    assert!(holder.is_owned(&part(0), token(1), at(15)));
+    assert!(!holder.is_owned(&part(1), Token(1), at(15)));
+    assert!(holder.is_owned(&part(0), Token(1), at(15)));
 }
 
 #[test]
@@ -117,13 +114,13 @@ fn when_the_window_closes_all_is_stopped_and_only_new_tokens_start_again() {
     let actions = holder.handle(at(8_800), Input::Tick);
     assert_eq!(actions, [stop(0, 1), stop(1, 1), report(2, 0, &[0, 1])]);
     assert!(
-        holder.is_owned(&part(0), token(1), at(9_799))
-            && !holder.is_owned(&part(0), token(1), at(9_800))
+        holder.is_owned(&part(0), Token(1), at(9_799))
+            && !holder.is_owned(&part(0), Token(1), at(9_800))
     );
     assert_eq!(holder.handle(at(9_000), stopped(0, 1)), [report(2, 0, &[1])]);
     // A beat opens the next session, in which the document gives nothing.
     assert!(holder.handle(at(9_900), Input::Beat { sent: at(9_500) }).is_empty());
-    assert!(!holder.is_owned(&part(1), token(1), at(9_901)), "it was cut off");
+    assert!(!holder.is_owned(&part(1), Token(1), at(9_901)), "it was cut off");
     assert_eq!(holder.handle(at(9_902), view(2)), [Action::Read { slot: 0 }]);
     let actions = holder.handle(at(9_903), read(2, document(2, &[(2, &[0, 1], &[])])));
     assert_eq!(actions, [start(0, 2), report(2, 2, &[1])]);

@@ -147,7 +147,8 @@ impl World {
         if self.is_calm() || !self.rng.one_in(3) || !self.plan.has(Fault::DataLoss) {
             return;
         }
-        if self.store.lose_data() {
+        let is_gone = self.rng.one_in(4);
+        if self.store.lose_data(is_gone) {
             self.faults.count(Fault::DataLoss);
             self.line(|| "the store's data goes back".to_owned());
             self.lost_data = true;

@@ -29,10 +29,7 @@ impl World {
         let machine = self.rng.below(self.machines.len() as u64) as usize;
         let now = self.machines[machine].clock.read(self.now);
         let term = TermOfMoves { epoch, lineage: self.store.lineage, lease: self.plan.lease };
-        let mut coordinator = Coordinator::new(now, term, self.plan.settings);
-        if leap > 1 {
-            coordinator = coordinator.after_data_loss();
-        }
+        let coordinator = Coordinator::new(now, term, self.plan.settings);
         self.store.granted = epoch;
         self.terms.insert(epoch, Term::new(coordinator, machine));
         self.stats.terms += 1;

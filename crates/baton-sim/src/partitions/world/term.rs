@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Lineage};
+use baton_core::ids::{BootId, Epoch, Lineage};
 use baton_core::partition::coordinator::{Action, Input};
 use baton_core::partition::{Coordinator, Wanted};
 use baton_core::protocol::{Member, ViewVersion};
@@ -35,7 +35,7 @@ pub enum Delivery {
         is_done: bool,
     },
     Lineage(Lineage),
-    Died(baton_core::ids::BootId),
+    Died(BootId),
     /// The task lists, moves and the pause, as they are when it arrives.
     Lists,
 }
@@ -177,13 +177,11 @@ impl World {
             }
             Action::Publish(assignments) => {
                 term.views += 1;
-                term.wanted = Some((term.views, assignments));
+                let before = term.wanted.replace((term.views, assignments.clone()));
                 self.publish(epoch);
-            }
-            Action::Notify(nodes) => {
-                let told = self.processes.values().filter(|it| nodes.contains(&it.id));
-                let told: Vec<_> = told.map(|it| it.boot).collect();
-                for boot in told {
+                let before = before.map(|(_, before)| before).unwrap_or_default();
+                let has_moved = |boot: &BootId| before.get(boot) != assignments.get(boot);
+                for boot in assignments.keys().copied().filter(has_moved) {
                     let way = self.span_ms(1, 20);
                     let is_lost = self.rng.one_in(3) && self.draws(Fault::HintLost);
                     if !is_lost {
