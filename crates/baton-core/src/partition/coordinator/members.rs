@@ -290,7 +290,7 @@ impl Members {
         is_open.then_some(report.session)
     }
 
-    /// Does any process report that it had to give up a session, or goes by another line of history?
+    /// Does any process report that it had to give up a session, or go by another line of history?
     pub(super) fn have_lost_sessions(&self) -> bool {
         let mut reports = self.processes.values().filter_map(|process| process.report.as_ref());
         reports.any(|report| report.session > 1 || report.lineage != self.term.lineage)

@@ -110,8 +110,8 @@ impl Coordinator {
         self.is_stale = true;
     }
 
-    /// The next token is higher than all that were given before this document was written, and after
-    /// it in a line of history that is lost.
+    /// The next token is higher than all that were given before this document was written, and than
+    /// those after it in a line of history that is lost.
     fn count_on(&mut self, content: &Assignment) {
         let given_in = match planted!(TokensDoNotLeap) {
             true => self.term.lineage,
