@@ -291,6 +291,15 @@ events! {
         /// How many it owns now.
         owned: usize,
     },
+    /// The task of a partition panicked. The node still owns the partition, and runs it again.
+    "partition:failed": Partition, Warn => PartitionFailed {
+        /// Which, as `domain/list#number`.
+        partition: String,
+        /// What the panic said.
+        error: String,
+        /// How long until it runs again.
+        restart_in_ms: u64,
+    },
     /// A plugin did not stop when it was told to, and could not be cancelled either.
     "plugin:ignored-cancellation": Plugin, Error => PluginIgnoredCancellation {
         /// Which.

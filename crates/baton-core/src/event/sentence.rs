@@ -172,6 +172,10 @@ impl Event {
             Self::PartitionsChanged { gained, lost, owned } => {
                 write!(f, "owns {owned} partitions: {gained} gained, {lost} given up")
             }
+            Self::PartitionFailed { partition, error, restart_in_ms } => {
+                let wait = short_span(*restart_in_ms);
+                write!(f, "the task of partition {partition} panicked ({error}); again in {wait}")
+            }
             other => f.write_str(other.name()),
         }
     }

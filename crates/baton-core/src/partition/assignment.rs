@@ -78,6 +78,15 @@ impl PartitionSet {
         self.0.values().map(NumberSet::runs).sum()
     }
 
+    /// Its text has no more bytes than this.
+    fn bytes_max(&self) -> usize {
+        const RUN_MAX: usize = "1000000-1000000/1000000,".len();
+        let of = |(list, numbers): (&TaskListId, &NumberSet)| {
+            list.as_str().len() + numbers.runs() * RUN_MAX + "\"\":\"\",".len()
+        };
+        self.0.iter().map(of).sum()
+    }
+
     /// Is this partition in it?
     pub fn contains(&self, partition: &Partition) -> bool {
         self.0.get(&partition.list).is_some_and(|numbers| numbers.contains(partition.number))
@@ -154,6 +163,14 @@ impl Assignment {
         format!("baton:partitions:{slot}")
     }
 
+    /// Its text has no more bytes than this.
+    pub(super) fn bytes_max(&self) -> usize {
+        // The names of the fields, and numbers of 39 digits at most.
+        const FIELDS_MAX: usize = 400;
+        let of = |grant: &Grant| FIELDS_MAX + grant.hold.bytes_max() + grant.release.bytes_max();
+        FIELDS_MAX + self.node.as_str().len() + self.grants.iter().map(of).sum::<usize>()
+    }
+
     /// What the process may run, each with its token.
     pub fn held(&self) -> impl Iterator<Item = (Partition, Token)> + '_ {
         self.grants.iter().flat_map(|grant| grant.hold.iter().map(|it| (it, grant.token)))
@@ -218,6 +235,7 @@ mod tests {
             grants: vec![Grant { token, hold, release }],
         };
         let json = serde_json::to_string(&assignment).expect("plain data");
+        assert!(json.len() <= assignment.bytes_max());
         assert_eq!(serde_json::from_str::<Assignment>(&json).expect("its own text"), assignment);
         let grants = json.split_once("\"grants\":").expect("the last field").1;
         let wanted = r#"[{"token":7,"hold":{"default/a":"0-27/3"},"release":{"default/b":"4"}}]}"#;

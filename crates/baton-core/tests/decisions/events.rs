@@ -67,11 +67,16 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
     .into_iter()
     .chain(of_plugins(epoch, reason))
     .chain(of_schedules())
-    .chain([(
-        Event::PartitionsChanged { gained: 4, lost: 0, owned: 12 },
-        &["partitions:changed"][..],
-    )])
+    .chain(of_partitions())
     .collect()
+}
+
+fn of_partitions() -> Vec<(Event, &'static [&'static str])> {
+    let (partition, error) = ("default/orders#3".to_owned(), "no more".to_owned());
+    vec![
+        (Event::PartitionsChanged { gained: 4, lost: 0, owned: 12 }, &["partitions:changed"]),
+        (Event::PartitionFailed { partition, error, restart_in_ms: 1_000 }, &["partition:failed"]),
+    ]
 }
 
 fn unwatched() -> Event {

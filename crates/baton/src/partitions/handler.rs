@@ -1,15 +1,15 @@
 //! What an application does with the partitions of its node.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use baton_core::partition::{Partition, Token};
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+use crate::shared::Shared;
 
 /// Until when this process may act for its partitions, as every thread can read it: a thread that
 /// was paused cannot keep a partition.
@@ -31,13 +31,15 @@ impl OwnershipWindow {
 }
 
 /// A partition that this node was given.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OwnedPartition {
     pub(super) partition: Partition,
     pub(super) token: Token,
     /// Cancelled when it is to be stopped.
     pub(super) release: CancellationToken,
     pub(super) window: Arc<OwnershipWindow>,
+    /// Where its failures are told. The node holds what it owns, and not the other way round.
+    pub(super) node: Weak<Shared>,
 }
 
 impl OwnedPartition {
@@ -81,15 +83,22 @@ impl OwnedPartition {
     }
 
     /// Waits until this process may not act for the partition any more, whatever it was told.
-    async fn cut_off(&self) {
+    pub(super) async fn cut_off(&self) {
         while self.window.is_open() {
             SystemClock.sleep(self.deadline().since(SystemClock.now())).await;
         }
     }
 }
 
+impl std::fmt::Debug for OwnedPartition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (partition, token, is_owned) = (&self.partition, self.token, self.is_owned());
+        write!(f, "OwnedPartition({partition}, {token:?}, is_owned: {is_owned})")
+    }
+}
+
 /// What an application does with the partitions of its node. Partitions are independent of each
-/// other: calls about different ones run side by side. [`partition_task`] makes one from a closure.
+/// other: calls about different ones run side by side. [`partition_task`](super::partition_task) makes one from a closure.
 #[async_trait]
 pub trait PartitionHandler: Send + Sync + 'static {
     /// This node owns the partition from now on.
@@ -98,65 +107,4 @@ pub trait PartitionHandler: Send + Sync + 'static {
     /// This node is to own the partition no longer. Its work has stopped when this returns: then
     /// another node may begin. Called once `on_assigned` has returned.
     async fn on_release(&self, owned: &OwnedPartition);
-}
-
-/// A handler that runs a task for each partition: from the moment this node owns it until the
-/// task returns, which it does soon after [`OwnedPartition::released`]. A task that does not is
-/// aborted at [`OwnedPartition::deadline`].
-///
-/// ```
-/// use baton::Node;
-/// use baton::partitions::{TaskList, partition_task};
-///
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let consumer = partition_task(|owned| async move {
-///     println!("{} is mine, with token {}", owned.partition(), owned.token());
-///     owned.released().await;
-/// });
-/// let node = Node::builder(baton::open("sqlite://app.db").await?)
-///     .task_list(TaskList::new("orders".parse()?, 12))
-///     .partitions(consumer)
-///     .build()?;
-/// # node.leave().await;
-/// # Ok(())
-/// # }
-/// ```
-pub fn partition_task<F, Work>(run: F) -> impl PartitionHandler
-where
-    F: Fn(OwnedPartition) -> Work + Send + Sync + 'static,
-    Work: Future<Output = ()> + Send + 'static,
-{
-    TaskHandler { run, tasks: Mutex::default() }
-}
-
-struct TaskHandler<F> {
-    run: F,
-    /// A set of one task for each partition. It is aborted with its set.
-    tasks: Mutex<BTreeMap<Partition, JoinSet<()>>>,
-}
-
-#[async_trait]
-impl<F, Work> PartitionHandler for TaskHandler<F>
-where
-    F: Fn(OwnedPartition) -> Work + Send + Sync + 'static,
-    Work: Future<Output = ()> + Send + 'static,
-{
-    async fn on_assigned(&self, owned: OwnedPartition) {
-        let partition = owned.partition.clone();
-        let mut task = JoinSet::new();
-        task.spawn((self.run)(owned));
-        self.tasks.lock().expect("no holder panics").insert(partition, task);
-    }
-
-    async fn on_release(&self, owned: &OwnedPartition) {
-        let task = self.tasks.lock().expect("no holder panics").remove(&owned.partition);
-        if let Some(mut task) = task {
-            // A panic ends it as well.
-            tokio::select! {
-                _ = task.join_next() => return,
-                () = owned.cut_off() => task.abort_all(),
-            }
-            task.join_next().await;
-        }
-    }
 }

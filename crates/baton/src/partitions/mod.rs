@@ -22,6 +22,7 @@ mod owner;
 mod router;
 mod setup;
 mod standing;
+mod task;
 mod task_lists;
 
 use std::sync::Arc;
@@ -34,10 +35,11 @@ pub use baton_core::partition::{
     TaskListChange, TaskListId, TaskListRefused, TaskListStatus, TaskLists, Token, Wanted,
 };
 pub use documents::PartitionsError;
-pub use handler::{OwnedPartition, PartitionHandler, partition_task};
+pub use handler::{OwnedPartition, PartitionHandler};
 pub use router::{PartitionMap, PartitionOwnership, PartitionRouter};
 pub(crate) use setup::PartitionSetup;
 pub use standing::PartitionStanding;
+pub use task::partition_task;
 pub use task_lists::{TaskListError, TaskListsClient};
 
 use crate::error::BuildError;

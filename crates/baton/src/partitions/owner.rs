@@ -317,7 +317,8 @@ impl Owner<'_> {
     pub(super) fn start(&mut self, partition: Partition, token: Token) {
         let release = CancellationToken::new();
         let window = self.window.clone();
-        let owned = OwnedPartition { partition: partition.clone(), token, release, window };
+        let node = Arc::downgrade(&self.context.shared);
+        let owned = OwnedPartition { partition: partition.clone(), token, release, window, node };
         let (handler, given) = (self.handler.clone(), owned.clone());
         let (done, started) = oneshot::channel();
         self.starts.spawn(async move {

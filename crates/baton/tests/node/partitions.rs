@@ -1,15 +1,16 @@
 //! Partitions on real nodes: each has one owner at a time, whatever becomes of nodes and leaders.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use baton::partitions::{
     OwnedPartition, Partition, PartitionRouter, TaskList, TaskListChange, TaskListId,
     TaskListStatus, Token, partition_task,
 };
-use baton::{BuildError, FenceRegister, FenceRegisterError, Node, NodeBuilder, Store};
+use baton::{BuildError, Event, FenceRegister, FenceRegisterError, Node, NodeBuilder, Store};
 
-use crate::cluster::{builder, outage, quick, soon, store, until};
+use crate::cluster::{builder, event, outage, quick, soon, store, until};
 
 /// What the owners did: who works on what, and what went wrong.
 #[derive(Default)]
@@ -245,6 +246,33 @@ async fn work_that_does_not_stop_is_waited_for() {
     assert_eq!(watch.counts(&["a", "b"]), [12, 0]);
     release.add_permits(100);
     until("halves", || watch.counts(&["a", "b"]) == [6, 6]).await;
+    watch.assert_clean();
+}
+
+#[tokio::test]
+async fn a_task_that_panics_runs_again_and_its_node_keeps_the_partition() {
+    let (store, watch) = (store(), Watch::default());
+    let (ours, runs) = (watch.clone(), Arc::new(AtomicUsize::new(0)));
+    let counted = runs.clone();
+    let handler = partition_task(move |owned: OwnedPartition| {
+        let (watch, run) = (ours.clone(), counted.fetch_add(1, Ordering::Relaxed));
+        async move {
+            assert!(run > 0, "the first one panics");
+            watch.work("a".to_owned(), owned).await;
+        }
+    });
+    let node = builder(&store, "a").task_list(orders(1)).partitions(handler);
+    let (node, mut events) = node.build_with_events().expect("it starts");
+    let failed = Event::PartitionFailed {
+        partition: "default/orders#0".to_owned(),
+        error: "the first one panics".to_owned(),
+        restart_in_ms: 1_000,
+    };
+    event(&mut events, "the panic", |event| *event == failed).await;
+    assert_eq!(node.partitions().owned().len(), 1);
+    until("it works", || watch.counts(&["a"]) == [1]).await;
+    assert_eq!(runs.load(Ordering::Relaxed), 2);
+    node.leave().await;
     watch.assert_clean();
 }
 

@@ -57,6 +57,9 @@ use table::Table;
 /// The most documents of one write.
 pub const BATCH_MAX: usize = 100;
 
+/// The most bytes of one write, which the stores take.
+const BATCH_BYTES_MAX: usize = 1024 * 1024;
+
 /// The most documents of a namespace. Each process has one; that of a process that is gone is used
 /// again.
 pub const SLOTS_MAX: u32 = 10_000;

@@ -6,7 +6,7 @@ use super::members::Process;
 use super::slots::Slot;
 use super::table::{Entry, Standing};
 use super::targets::{Destination, Targets};
-use super::{Action, BATCH_MAX, Coordinator, SLOTS_MAX};
+use super::{Action, BATCH_BYTES_MAX, BATCH_MAX, Coordinator, DocumentWrite, SLOTS_MAX};
 use crate::ids::{BootId, Epoch};
 use crate::partition::assignment::Token;
 use crate::partition::task_list::{Partition, TaskList, TaskListId, TaskListStatus};
@@ -43,6 +43,20 @@ impl Round {
     }
 }
 
+/// Leaves out what makes a write too long for the store, and says whether that was necessary. The
+/// next round has it: what is given was free before, whether or not the rest is written.
+pub(super) fn shorten(writes: &mut Vec<DocumentWrite>) -> bool {
+    let mut bytes = 0;
+    let fit = writes.iter().take_while(|write| {
+        bytes += write.content.bytes_max();
+        bytes <= BATCH_BYTES_MAX
+    });
+    let fit = fit.count().max(1);
+    let is_too_long = fit < writes.len();
+    writes.truncate(fit);
+    is_too_long
+}
+
 impl Coordinator {
     /// Writes what has to change, if anything may have to.
     pub(super) fn plan(&mut self, now: Moment, actions: &mut Vec<Action>) {
@@ -70,7 +84,8 @@ impl Coordinator {
                 self.is_stale = true;
             }
             if !round.changes.is_empty() {
-                let writes = self.compose(round.changes);
+                let mut writes = self.compose(round.changes);
+                self.is_stale |= shorten(&mut writes);
                 self.requests.write(writes, actions);
             }
         }

@@ -358,3 +358,22 @@ fn a_large_round_is_several_writes() {
     assert_eq!((rest.len(), rest[0].slot), (50, 100));
     assert!(rest.iter().all(|it| it.content.grants[0].token == Token(2)));
 }
+
+#[test]
+fn a_write_is_no_longer_than_stores_take() {
+    // 40 processes have 1,250 partitions each that do not follow each other: 1.2 MB of text.
+    let every = |boot: u32| (0..1_250).map(|it| it * 41 + it * it % 31 + boot).collect::<Vec<_>>();
+    let held = |boot: u32| {
+        let said = document(u128::from(boot) + 11, 1, &[grant(Token(1), &every(boot), &[])]);
+        Assignment { node: NodeId::new(&format!("m{boot}")).expect("a plain name"), ..said }
+    };
+    let documents: Vec<_> = (0..40).map(held).collect();
+    let total: usize = documents.iter().map(Assignment::bytes_max).sum();
+    assert!(total > BATCH_BYTES_MAX, "{total}");
+    let writes = documents.into_iter().zip(0..).map(|(content, slot)| write(slot, 5, content));
+    let mut writes: Vec<_> = writes.collect();
+    assert!(super::plan::shorten(&mut writes), "not all fit");
+    let bytes: usize = writes.iter().map(|it| it.content.bytes_max()).sum();
+    assert!((30..40).contains(&writes.len()) && bytes <= BATCH_BYTES_MAX, "{}", writes.len());
+    assert!(!super::plan::shorten(&mut writes), "these do");
+}
