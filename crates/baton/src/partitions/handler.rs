@@ -98,7 +98,8 @@ impl std::fmt::Debug for OwnedPartition {
 }
 
 /// What an application does with the partitions of its node. Partitions are independent of each
-/// other: calls about different ones run side by side. [`partition_task`](super::partition_task) makes one from a closure.
+/// other: calls about different ones run side by side.
+/// [`partition_task`](super::partition_task) makes one from a closure.
 #[async_trait]
 pub trait PartitionHandler: Send + Sync + 'static {
     /// This node owns the partition from now on.

@@ -265,7 +265,18 @@ fn failing_schedule() -> Scenario {
         .fires("BatonScheduleFailing", r#"namespace="billing",schedule="report""#, 132, 172)
 }
 
-fn scenarios() -> [Scenario; 13] {
+/// A node that leaves is missed for a moment. Later no node takes its partitions for five minutes.
+fn unowned_partitions() -> Scenario {
+    let lacks = |count| shows(count, Figures { unowned: 4, ..LEADS });
+    let parts =
+        [shows(40, LEADS), lacks(1), shows(39, LEADS), lacks(20), shows(40, LEADS)].concat();
+    Scenario::new("unowned partitions")
+        .node("billing", "a", &[parts])
+        .node("billing", "b", &[shows(140, FOLLOWS)])
+        .fires("BatonPartitionsUnowned", r#"namespace="billing""#, 22, 25)
+}
+
+fn scenarios() -> [Scenario; 14] {
     [
         all_dead(),
         all_dead_for_an_hour(),
@@ -280,6 +291,7 @@ fn scenarios() -> [Scenario; 13] {
         failing_plugin(),
         missed_slots(),
         failing_schedule(),
+        unowned_partitions(),
     ]
 }
 

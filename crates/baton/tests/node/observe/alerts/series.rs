@@ -22,6 +22,7 @@ pub struct Figures {
     pub late_slots: u32,
     pub overlapped_slots: u32,
     pub failed_schedule_runs: u32,
+    pub unowned: u32,
 }
 
 /// A node that follows, and all is well.
@@ -43,6 +44,7 @@ pub const FOLLOWS: Figures = Figures {
     late_slots: 0,
     overlapped_slots: 0,
     failed_schedule_runs: 0,
+    unowned: 0,
 };
 
 /// A node that leads, and all is well.
@@ -68,13 +70,14 @@ pub fn shows(count: usize, figures: Figures) -> Vec<Scrape> {
 type Read = fn(&Figures) -> u32;
 
 /// Gauges, by name.
-const GAUGES: [(&str, Read); 6] = [
+const GAUGES: [(&str, Read); 7] = [
     ("baton_leader", |it| u32::from(it.leads)),
     ("baton_ready", |it| u32::from(it.ready)),
     ("baton_breaker_state", |it| it.breaker),
     ("baton_time_to_deadline_seconds", |it| it.to_deadline),
     ("baton_lease_timeout_seconds", |_| 15),
     ("baton_overrun_seconds", |it| it.overrun),
+    ("baton_partitions_unowned", |it| it.unowned),
 ];
 
 /// Counters, by name and label.
