@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use baton::partitions::{
-    OwnedPartition, Partition, PartitionRouter, TaskList, TaskListChange, TaskListId,
+    MoveSettings, OwnedPartition, Partition, PartitionRouter, TaskList, TaskListChange, TaskListId,
     TaskListStatus, Token, partition_task,
 };
 use baton::{BuildError, Event, FenceRegister, FenceRegisterError, Node, NodeBuilder, Store};
@@ -247,6 +248,36 @@ async fn work_that_does_not_stop_is_waited_for() {
     release.add_permits(100);
     until("halves", || watch.counts(&["a", "b"]) == [6, 6]).await;
     watch.assert_clean();
+}
+
+#[tokio::test]
+async fn an_owner_that_never_stops_is_forced_after_the_timeout_and_its_late_work_is_refused() {
+    let (store, starts) = (store(), Arc::new(Mutex::new(Vec::new())));
+    let timeout = Some(Duration::from_millis(200));
+    let moves = MoveSettings { release_timeout: timeout, ..MoveSettings::default() };
+    let node = |name: &'static str| {
+        let starts = starts.clone();
+        let never_stops = partition_task(move |owned: OwnedPartition| {
+            starts.lock().expect("no holder panics").push((name, owned.token()));
+            std::future::pending()
+        });
+        let node = builder(&store, name).task_list(orders(1)).partition_moves(moves);
+        node.partitions(never_stops).build().expect("it starts")
+    };
+    let started = |at: usize| starts.lock().expect("no holder panics").get(at).copied();
+    let first = node("a");
+    until("an owner", || started(0).is_some()).await;
+    let (_, before) = started(0).expect("it has started");
+    let fence = FenceRegister::new(store.clone(), first.namespace().clone(), "orders#0");
+    fence.admit(before).await.expect("it is the owner's");
+    let _second = node("b");
+    first.set_draining(true);
+    until("another owner", || started(1).is_some()).await;
+    let (other, after) = started(1).expect("it has started");
+    assert_eq!(other, "b");
+    fence.admit(after).await.expect("it is higher");
+    let late = fence.admit(before).await.expect_err("it comes too late");
+    assert!(matches!(late, FenceRegisterError::StaleEpoch(_)), "{late}");
 }
 
 #[tokio::test]
