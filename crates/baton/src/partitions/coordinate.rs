@@ -130,6 +130,9 @@ impl Rounds<'_> {
             }
             self.feed(input).await;
         }
+        // The store's data went back, or a later term has begun. Only in a new term may partitions
+        // be given away: a write of this one may still be on its way.
+        self.term.resign();
         Ok(())
     }
 

@@ -18,6 +18,11 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A single server that pushes nothing, like the embedded store.
 pub fn store() -> Arc<dyn Store> {
+    memory()
+}
+
+/// The same, whose data can be put back to an older copy.
+pub fn memory() -> Arc<MemoryStore> {
     let declaration = Declaration {
         name: "memory".to_owned(),
         class: Class::SingleServer,

@@ -11,7 +11,7 @@ use baton::partitions::{
 };
 use baton::{BuildError, Event, FenceRegister, FenceRegisterError, Node, NodeBuilder, Store};
 
-use crate::cluster::{builder, event, outage, quick, soon, store, until};
+use crate::cluster::{builder, event, memory, outage, quick, soon, store, until};
 
 /// What the owners did: who works on what, and what went wrong.
 #[derive(Default)]
@@ -157,6 +157,28 @@ async fn leaders_come_and_go_and_nothing_moves() {
     until("one more each", || watch.counts(&["a", "b", "c"]) == [5, 5, 5]).await;
     assert_eq!(watch.ledger().starts, starts + 3);
     watch.assert_clean();
+}
+
+#[tokio::test]
+async fn when_the_stores_data_goes_back_owners_stop_before_others_begin() {
+    for has_documents in [true, false] {
+        let (memory, watch) = (memory(), Watch::default());
+        let store: Arc<dyn Store> = memory.clone();
+        let observer = builder(&store, "z").build().expect("it starts");
+        until("a leader", || observer.is_leader()).await;
+        let namespace = observer.namespace().clone();
+        let mut copy = memory.backup(&namespace).expect("it has begun");
+        observer.leave().await;
+        let _nodes = ["a", "b"].map(|name| start(&store, name, &watch));
+        until("halves", || watch.counts(&["a", "b"]) == [6, 6]).await;
+        if has_documents {
+            copy = memory.backup(&namespace).expect("it has begun");
+        }
+        memory.restore(&namespace, copy);
+        until("all anew", || watch.ledger().starts >= 24).await;
+        until("halves again", || watch.counts(&["a", "b"]) == [6, 6]).await;
+        watch.assert_clean();
+    }
 }
 
 #[tokio::test]
