@@ -7,9 +7,9 @@
 //!                  invariants ──► outcome ──► campaign ──► commands: the report
 //! ```
 //!
-//! Schedules and partitions have worlds of their own, with the same course: see `schedules` and
-//! `partitions`. Work that is done once for a key has one of which every state is visited: see
-//! `once`.
+//! Schedules and partitions have worlds of their own, with the same course: see `scripted`,
+//! `schedules` and `partitions`. Work that is done once for a key has one of which every state is
+//! visited: see `once`.
 //!
 //! The core runs unmodified. Everything that can differ between two runs is drawn from the seed.
 
@@ -27,6 +27,7 @@ mod outcome;
 mod partitions;
 mod plan;
 mod schedules;
+mod scripted;
 mod shrink;
 mod stopwatch;
 pub mod timeline;

@@ -59,9 +59,9 @@ fn hunt(bug: baton_core::planted::Bug, kept: &[u64], seeds: u64) -> (Option<Catc
     plant(Some(bug));
     let found = match bug.world() {
         World::Election => hunt_in_elections(kept, seeds),
-        World::Schedules => hunt_in_schedules(seeds),
+        World::Schedules => hunt_in::<crate::schedules::Schedules>(seeds),
         World::Once => hunt_in_once(),
-        World::Partitions => hunt_in_partitions(seeds),
+        World::Partitions => hunt_in::<crate::partitions::Partitions>(seeds),
     };
     plant(None);
     found
@@ -90,19 +90,10 @@ fn hunt_in_elections(kept: &[u64], seeds: u64) -> (Option<Catch>, u64) {
 }
 
 #[cfg(baton_bugs)]
-fn hunt_in_schedules(seeds: u64) -> (Option<Catch>, u64) {
-    use crate::schedules::campaign::run_seeds;
+fn hunt_in<W: crate::scripted::ScriptedWorld>(seeds: u64) -> (Option<Catch>, u64) {
+    use crate::scripted::run_seeds;
 
-    let mut summary = run_seeds(0, seeds, super::cores(), &|s| !s.violations.is_empty());
-    let caught = summary.violations.pop_first().map(|(seed, broken)| (Some(seed), broken));
-    (caught, summary.seeds)
-}
-
-#[cfg(baton_bugs)]
-fn hunt_in_partitions(seeds: u64) -> (Option<Catch>, u64) {
-    use crate::partitions::campaign::run_seeds;
-
-    let mut summary = run_seeds(0, seeds, super::cores(), &|s| !s.violations.is_empty());
+    let mut summary = run_seeds::<W>(0, seeds, super::cores(), &|s| !s.violations.is_empty());
     let caught = summary.violations.pop_first().map(|(seed, broken)| (Some(seed), broken));
     (caught, summary.seeds)
 }

@@ -1,9 +1,10 @@
 //! D1: the same seed gives the same trace, byte for byte, in each world.
 
 use crate::campaign::run_plan;
-use crate::partitions;
+use crate::partitions::Partitions;
 use crate::plan::Plan;
-use crate::schedules;
+use crate::schedules::Schedules;
+use crate::scripted::ScriptedWorld;
 use crate::trace::Trace;
 
 use super::CommandError;
@@ -12,15 +13,16 @@ use super::print::print_line;
 /// Runs seeds of all worlds twice and compares.
 pub fn run(seeds: u64) -> Result<(), CommandError> {
     let election = |seed| run_plan(Plan::draw(seed), Trace::on()).trace;
-    let of_schedules = |seed| schedules::run_plan(schedules::Plan::draw(seed), Trace::on()).trace;
-    let of_partitions =
-        |seed| partitions::run_plan(partitions::Plan::draw(seed), Trace::on()).trace;
     let all = [
         compare("elections", seeds, &election),
-        compare("schedules", seeds, &of_schedules),
-        compare("partitions", seeds, &of_partitions),
+        compare("schedules", seeds, &traced::<Schedules>),
+        compare("partitions", seeds, &traced::<Partitions>),
     ];
     if all.contains(&false) { Err(CommandError::Broken) } else { Ok(()) }
+}
+
+fn traced<W: ScriptedWorld>(seed: u64) -> String {
+    W::run(W::draw(seed), Trace::on()).trace
 }
 
 fn compare(world: &str, seeds: u64, run: &dyn Fn(u64) -> String) -> bool {

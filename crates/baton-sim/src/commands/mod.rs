@@ -6,16 +6,17 @@ mod cost;
 mod determinism;
 mod exhaustive;
 mod once;
-mod partitions;
 mod print;
 mod replay;
-mod schedules;
+mod scripted;
 mod seed;
 mod what_if;
 
 use std::path::PathBuf;
 
+use crate::partitions::Partitions;
 use crate::plan::Overrides;
+use crate::schedules::Schedules;
 use clap::{Args, Parser, Subcommand};
 
 /// Why a command did not succeed.
@@ -121,9 +122,9 @@ enum Command {
     /// Count store requests per node and beat, for 10 to 5,000 nodes.
     Cost(cost::CostArguments),
     /// Run schedules through leader changes, lost answers, wrong clocks and people's edits.
-    Schedules(schedules::ScheduleArguments),
+    Schedules(scripted::WorldArguments),
     /// Run partitions through crashes, pauses, joins, leader changes and lost answers.
-    Partitions(partitions::PartitionArguments),
+    Partitions(scripted::WorldArguments),
     /// Visit every state of work that is done once: processes that wait, run, crash and write late.
     Once(once::OnceArguments),
     /// Simulate your own settings under crashes, deploys, pauses and outages.
@@ -146,8 +147,8 @@ pub fn run(arguments: Arguments) -> Result<(), CommandError> {
         Some(Command::Bugs { seeds, only }) => bugs::run(seeds, only.as_deref()),
         Some(Command::Exhaustive(arguments)) => exhaustive::run(&arguments),
         Some(Command::Cost(arguments)) => cost::run(&arguments),
-        Some(Command::Schedules(arguments)) => schedules::run(&arguments),
-        Some(Command::Partitions(arguments)) => partitions::run(&arguments),
+        Some(Command::Schedules(arguments)) => scripted::run::<Schedules>(&arguments),
+        Some(Command::Partitions(arguments)) => scripted::run::<Partitions>(&arguments),
         Some(Command::Once(arguments)) => once::run(&arguments),
         Some(Command::WhatIf(arguments)) => what_if::run(&arguments),
         None => match campaign.seed {

@@ -1,25 +1,6 @@
-//! What goes wrong in the world of partitions. A campaign in which one of these never happened has
-//! failed.
+//! What goes wrong in the world of partitions.
 
-use std::collections::BTreeMap;
-
-macro_rules! faults {
-    ($($name:ident = $text:literal: $doc:literal,)*) => {
-        /// Something that goes wrong, or that people do.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Fault { $(#[doc = $doc] $name,)* }
-
-        impl Fault {
-            /// Every fault.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-            /// Its name in reports.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
-            }
-        }
-    };
-}
+use crate::scripted::faults;
 
 faults! {
     SlowRequest = "slow-request": "A request reaches the store after its timeout.",
@@ -48,27 +29,4 @@ faults! {
     ListChanged = "list-changed": "A task list grows, shrinks, comes, goes or is paused.",
     MovesPaused = "moves-paused": "A person pauses voluntary moves for a while.",
     MovedByHand = "moved-by-hand": "A person moves a partition to a node, or forgets such moves.",
-}
-
-/// How often each fault happened.
-#[derive(Clone, Debug, Default)]
-pub struct FaultCounts(BTreeMap<Fault, u64>);
-
-impl FaultCounts {
-    /// It happened.
-    pub fn count(&mut self, fault: Fault) {
-        *self.0.entry(fault).or_default() += 1;
-    }
-
-    /// Adds the counts of another run.
-    pub fn add(&mut self, other: &Self) {
-        for (fault, count) in &other.0 {
-            *self.0.entry(*fault).or_default() += count;
-        }
-    }
-
-    /// Every fault with its count.
-    pub fn all(&self) -> impl Iterator<Item = (Fault, u64)> {
-        Fault::ALL.iter().map(|fault| (*fault, self.0.get(fault).copied().unwrap_or(0)))
-    }
 }

@@ -9,6 +9,7 @@ use baton_core::partition::coordinator::MoveSettings;
 use baton_core::rng::Rng;
 
 use super::fault::Fault;
+use crate::scripted::FaultName;
 
 /// One run.
 #[derive(Clone, Debug)]

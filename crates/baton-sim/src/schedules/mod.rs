@@ -6,13 +6,12 @@
 //!                       │    store; faults on the way there and back; a storm, then calm
 //!                       │ facts: commits, starts, ends, grants, what is left in the calm
 //!                       ▼
-//!                  invariants ──► ScheduleOutcome ──► campaign ──► the command `schedules`
+//!                  invariants ──► Outcome ──► scripted: sums ──► the command `schedules`
 //! ```
 //!
 //! Leadership is scripted, since the election has a world of its own: at most one term may start
 //! runs, and what is left of older ones goes on sending requests.
 
-pub mod campaign;
 mod commit;
 mod fact;
 mod fault;
@@ -22,6 +21,24 @@ mod store;
 mod world;
 mod zones;
 
-pub use fault::Fault;
-pub use plan::Plan;
-pub use world::run_plan;
+use crate::scripted::{Outcome, ScriptedWorld};
+use crate::trace::Trace;
+use fault::Fault;
+use plan::Plan;
+
+/// This world.
+pub struct Schedules;
+
+impl ScriptedWorld for Schedules {
+    const COMMAND: &'static str = "schedules";
+    type Fault = Fault;
+    type Plan = Plan;
+
+    fn draw(seed: u64) -> Plan {
+        Plan::draw(seed)
+    }
+
+    fn run(plan: Plan, trace: Trace) -> Outcome<Fault> {
+        world::run_plan(plan, trace)
+    }
+}

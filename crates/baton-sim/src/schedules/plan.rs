@@ -11,6 +11,7 @@ use baton_core::schedule::page::ENTRIES_MAX;
 
 use super::fault::Fault;
 use super::zones::CHANGING;
+use crate::scripted::FaultName;
 
 /// Changes of the clock, in Unix seconds, with the index of the zone and the hour that is skipped
 /// or comes twice.

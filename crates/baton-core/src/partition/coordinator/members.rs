@@ -108,6 +108,11 @@ impl Members {
         self.last.is_some()
     }
 
+    /// Was the last reading sent at this moment or later?
+    pub(super) fn were_read_since(&self, moment: Moment) -> bool {
+        self.last.is_some_and(|(sent, _)| sent >= moment)
+    }
+
     pub(super) fn get(&self, boot: BootId) -> Option<&Process> {
         self.processes.get(&boot)
     }

@@ -240,6 +240,7 @@ impl Coordinator {
             }
             Input::Members { sent, members } => {
                 self.is_stale |= self.members.read(sent, now, members, &self.slots);
+                self.is_stale |= self.cautious_until.is_some();
             }
             Input::Read { found } => self.take_reading(now, found, &mut actions),
             Input::Unread => self.requests.unread(now),

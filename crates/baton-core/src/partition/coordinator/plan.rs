@@ -71,8 +71,10 @@ impl Coordinator {
             self.last_token = self.last_token.max(Token::first_in(self.term.lineage));
         }
         self.due = self.cautious_until.filter(|until| now < *until);
-        let is_cautious =
-            self.due.is_some() || (self.cautious_until.is_some() && !self.members.is_of_one_line());
+        // What has no record in a reading that was sent after a span has lost its window. A record
+        // of another line of history may be a late one, and hide what still stops.
+        let waits = self.cautious_until.is_some_and(|until| !self.members.were_read_since(until));
+        let is_cautious = self.due.is_some() || waits || !self.members.is_of_one_line();
         let may_give = !is_cautious || planted!(LineageTrusted);
         if may_give {
             self.cautious_until = None;

@@ -261,43 +261,53 @@ fn a_fenced_write_and_another_line_of_history_end_the_term() {
 }
 
 #[test]
-fn after_data_loss_nothing_is_given_away_before_a_span_of_silence() {
-    let old = Assignment { lineage: Lineage(0), ..document(1, 1, &[grant(Token(1), &[0], &[])]) };
+fn after_data_loss_nothing_is_given_away_before_a_reading_that_follows_a_span_of_silence() {
+    let highest = Token(7);
+    let old = Assignment {
+        lineage: Lineage(0),
+        highest,
+        ..document(1, 1, &[grant(Token(1), &[0], &[])])
+    };
     let mut coordinator = with(1_001, 1, &[old]);
     let said = |count| [(1, count, 2, (0, 0), &[][..])];
     assert!(coordinator.handle(at(1), members(0, &said(1))).is_empty());
-    let early = at(SILENCE_MS - 1);
-    assert!(coordinator.handle(early, members(9_000, &said(2))).is_empty());
-    let given = writes(&coordinator.handle(at(SILENCE_MS), Input::Tick));
-    assert_eq!(given, [write(0, 5, document(1, 2, &[grant(Token(100_002), &[0], &[])]))]);
+    let read_early = members(SILENCE_MS - 1, &said(2));
+    assert!(coordinator.handle(at(SILENCE_MS + 1), read_early).is_empty());
+    let given = writes(&coordinator.handle(at(SILENCE_MS + 9), members(SILENCE_MS, &said(2))));
+    let leapt = grant(highest.leap(Lineage(0), Lineage(1)).next(), &[0], &[]);
+    assert_eq!(given, [write(0, 5, document(1, 2, &[leapt]))]);
 }
 
 #[test]
-fn tokens_leap_when_the_stores_data_went_back() {
-    let old = Assignment {
-        lineage: Lineage(0),
-        highest: Token(7),
-        ..document(1, 1, &[grant(Token(1), &[0], &[])])
-    };
-    let mut coordinator = with(2, 1, &[old]);
-    let said = |count| [(1, count, 2, (0, 0), &[][..])];
-    let _ = coordinator.handle(at(1), members(0, &said(1)));
-    let given = writes(&coordinator.handle(at(SILENCE_MS), members(9_000, &said(2))));
-    assert_eq!(given[0].content.grants[0].token, Token(100_008));
-}
-
-#[test]
-fn where_documents_may_have_been_lost_nothing_is_given_away_before_a_span_of_silence() {
+fn where_documents_may_have_been_lost_a_span_is_waited_for_too() {
     for session in [1, 2] {
         let mut coordinator = with(1, 1, &[]);
-        let said = [(1, 1, session, (0, 0), &[][..])];
-        let actions = coordinator.handle(at(1), members(0, &said));
-        assert_eq!(actions.is_empty(), session > 1, "only a lost session tells of another time");
-        let waits = coordinator.handle(at(SILENCE_MS - 1), Input::Tick);
-        assert!(waits.is_empty());
-        let later = coordinator.handle(at(SILENCE_MS), Input::Tick);
-        assert_eq!(later.is_empty(), session == 1);
+        let said = |count| [(1, count, session, (0, 0), &[][..])];
+        let at_once = coordinator.handle(at(1), members(0, &said(1)));
+        assert_eq!(at_once.is_empty(), session > 1, "only a lost session tells of another time");
+        assert!(coordinator.handle(at(SILENCE_MS), Input::Tick).is_empty());
+        let read_late = members(SILENCE_MS, &said(2));
+        let later = coordinator.handle(at(SILENCE_MS + 9), read_late);
+        assert_eq!(later.is_empty(), session == 1, "{later:?}");
     }
+}
+
+#[test]
+fn while_a_record_is_of_another_line_of_history_nothing_is_given_away() {
+    let mut coordinator = with(1, 1, &[]);
+    let mut late = member((2, 1, 1, (0, 0), &[]));
+    let report = late.record.partitions.as_deref().expect("it says something").clone();
+    let lineage = Lineage(0);
+    late.record.partitions = Some(Arc::new(PartitionReport { lineage, ..report }));
+    let read = |sent, count| {
+        let members = vec![member((1, count, 1, (0, 0), &[])), late.clone()];
+        Input::Members { sent: at(sent), members }
+    };
+    let (shown, gone) = (SILENCE_MS, 2 * SILENCE_MS);
+    assert!(coordinator.handle(at(shown), read(shown - 9, 1)).is_empty());
+    assert!(coordinator.handle(at(gone), read(gone - 1, 2)).is_empty());
+    let given = writes(&coordinator.handle(at(gone + 9), read(gone, 3)));
+    assert_eq!(given.len(), 1, "nothing of the other line is left");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use baton_core::partition::{Partition, TaskListStatus};
 use super::requests::{Content, Sender};
 use super::{Event, World, process, term};
 use crate::partitions::fault::Fault;
+use crate::scripted::FaultName;
 
 impl World {
     pub(super) fn schedule_disturbances(&mut self) {

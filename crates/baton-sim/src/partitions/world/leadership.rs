@@ -11,6 +11,7 @@ use super::term::{Delivery, Term};
 use super::{Event, World};
 use crate::partitions::fact::Fact;
 use crate::partitions::fault::Fault;
+use crate::scripted::FaultName;
 
 impl World {
     /// The term that was granted last, if it goes on.

@@ -22,12 +22,13 @@ use baton_core::partition::{Partition, TaskList, TaskListStatus};
 use baton_core::rng::Rng;
 
 use super::fact::{CalmState, Fact};
-use super::fault::{Fault, FaultCounts};
+use super::fault::Fault;
 use super::invariants::{self, Checker};
 use super::plan::Plan;
 use super::store::Store;
 use crate::clock::{SimClock, TrueTime};
 use crate::invariants::Violation;
+use crate::scripted::{FaultCounts, Outcome, Stats};
 use crate::trace::Trace;
 use crate::world::Queue;
 use process::Process;
@@ -60,26 +61,6 @@ enum Event {
     CalmOver,
 }
 
-/// What came of one run.
-pub struct PartitionOutcome {
-    pub seed: u64,
-    /// The first broken promise.
-    pub violation: Option<Violation>,
-    pub faults: FaultCounts,
-    pub stats: Stats,
-    pub trace: String,
-}
-
-/// Numbers of one run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Stats {
-    pub simulated: Duration,
-    pub events: u64,
-    pub terms: u64,
-    pub starts: u64,
-    pub commits: u64,
-}
-
 /// A machine: its clock, and the process that runs on it.
 struct Machine {
     clock: SimClock,
@@ -110,13 +91,13 @@ struct World {
     is_over: bool,
     checkers: Vec<Checker>,
     violation: Option<Violation>,
-    faults: FaultCounts,
+    faults: FaultCounts<Fault>,
     stats: Stats,
     trace: Trace,
 }
 
 /// Runs one plan to the end, or to the first broken promise.
-pub fn run_plan(plan: Plan, trace: Trace) -> PartitionOutcome {
+pub fn run_plan(plan: Plan, trace: Trace) -> Outcome<Fault> {
     let mut world = World::new(plan, trace);
     while !world.is_over && world.violation.is_none() {
         let Some((at, event)) = world.queue.pop() else { break };
@@ -125,7 +106,7 @@ pub fn run_plan(plan: Plan, trace: Trace) -> PartitionOutcome {
         world.happen(event);
     }
     world.stats.simulated = world.now.since(TrueTime::default());
-    PartitionOutcome {
+    Outcome {
         seed: world.plan.seed,
         violation: world.violation,
         faults: world.faults,

@@ -194,7 +194,7 @@ impl World {
                 let outcome = self.store.write(epoch, &writes);
                 self.line(|| format!("store: e{epoch} {}: {outcome:?}", shown(&writes)));
                 if matches!(outcome, BatchOutcome::Written(_)) {
-                    self.stats.commits += 1;
+                    self.stats.count("batches", 1);
                     self.fact(&Fact::Committed { epoch, at: self.now });
                 }
                 Answer::Written(outcome)

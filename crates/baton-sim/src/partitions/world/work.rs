@@ -23,7 +23,7 @@ pub struct WorkId {
 impl World {
     pub(super) fn start_work(&mut self, work: WorkId) {
         self.line(|| format!("{:?} starts {} with {:?}", work.boot, work.partition, work.token));
-        self.stats.starts += 1;
+        self.stats.count("starts", 1);
         let WorkId { boot, ref partition, token } = work;
         self.fact(&Fact::Started { boot, partition, token });
         if let Some(process) = self.processes.get_mut(&boot) {

@@ -22,13 +22,14 @@ use baton_core::schedule::{Definition, Page};
 
 use super::commit::{Author, Commit};
 use super::fact::{CalmState, Fact};
-use super::fault::{Fault, FaultCounts};
+use super::fault::Fault;
 use super::invariants::{self, Checker};
 use super::plan::Plan;
 use super::store::PageStore;
 use super::zones::Resolved;
 use crate::clock::TrueTime;
 use crate::invariants::Violation;
+use crate::scripted::{FaultCounts, Outcome, Stats};
 use crate::trace::Trace;
 use crate::world::Queue;
 use people::EditAttempt;
@@ -63,27 +64,6 @@ enum Event {
     CalmOver,
 }
 
-/// What came of one run.
-pub struct ScheduleOutcome {
-    pub seed: u64,
-    /// The first broken promise.
-    pub violation: Option<Violation>,
-    pub faults: FaultCounts,
-    pub stats: Stats,
-    pub trace: String,
-}
-
-/// Numbers of one run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Stats {
-    pub simulated: Duration,
-    pub events: u64,
-    pub terms: u64,
-    pub slots: u64,
-    pub starts: u64,
-    pub commits: u64,
-}
-
 /// A run in progress.
 struct World {
     plan: Plan,
@@ -101,13 +81,13 @@ struct World {
     resolved: Resolved,
     checkers: Vec<Checker>,
     violation: Option<Violation>,
-    faults: FaultCounts,
+    faults: FaultCounts<Fault>,
     stats: Stats,
     trace: Trace,
 }
 
 /// Runs one plan to the end, or to the first broken promise.
-pub fn run_plan(plan: Plan, trace: Trace) -> ScheduleOutcome {
+pub fn run_plan(plan: Plan, trace: Trace) -> Outcome<Fault> {
     let mut world = World::new(plan, trace);
     while !world.is_over && world.violation.is_none() {
         let Some((at, event)) = world.queue.pop() else { break };
@@ -116,7 +96,7 @@ pub fn run_plan(plan: Plan, trace: Trace) -> ScheduleOutcome {
         world.happen(event);
     }
     world.stats.simulated = world.now.since(TrueTime::default());
-    ScheduleOutcome {
+    Outcome {
         seed: world.plan.seed,
         violation: world.violation,
         faults: world.faults,
@@ -221,8 +201,9 @@ impl World {
     fn committed(&mut self, page: usize, (before, after): (&Page, &Page), author: Author) {
         let mut resolved = std::mem::take(&mut self.resolved);
         let commit = Commit::new((page, before, after), author, &mut resolved);
-        self.stats.commits += 1;
-        self.stats.slots += commit.changes.iter().map(|it| it.due.len() as u64).sum::<u64>();
+        self.stats.count("page writes", 1);
+        let slots = commit.changes.iter().map(|it| it.due.len() as u64).sum();
+        self.stats.count("slots", slots);
         self.fact(&Fact::Committed(&commit));
         self.resolved = resolved;
     }

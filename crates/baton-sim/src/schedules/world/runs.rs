@@ -24,7 +24,7 @@ impl World {
             return self.line(|| format!("e{epoch} may not start {attempt:?}"));
         };
         term.runs.insert(attempt.clone(), 0);
-        self.stats.starts += 1;
+        self.stats.count("attempts", 1);
         self.line(|| format!("e{epoch} starts {attempt:?}"));
         self.fact(&Fact::Started { attempt: &attempt, run });
         let (takes, end) = self.draw_end(&attempt.schedule);

@@ -1,14 +1,14 @@
-//! The world of schedules: many seeds, or one with its plan and its trace.
+//! The worlds with scripted leadership: many seeds, or one with its plan and its trace.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
 
 use crate::figures::{show_count, show_long, show_ms};
 use crate::invariants::Violation;
-use crate::schedules::campaign::{ScheduleSummary, run_seeds};
-use crate::schedules::{Fault, Plan, run_plan};
+use crate::scripted::{FaultName, ScriptedWorld, Summary, run_seeds};
 use crate::stopwatch::Stopwatch;
 use crate::trace::Trace;
 
@@ -16,9 +16,9 @@ use super::campaign::{SEEDS_FOR_COVERAGE, print_counts};
 use super::print::{print_json, print_line, print_text};
 use super::{CommandError, at_least_one, cores};
 
-/// What can be asked of the world of schedules.
+/// What can be asked of such a world.
 #[derive(Args)]
-pub struct ScheduleArguments {
+pub struct WorldArguments {
     /// Number of seeds to run.
     #[arg(long, default_value_t = 200, value_parser = at_least_one())]
     seeds: u64,
@@ -43,26 +43,24 @@ struct Report<'a> {
     simulated_seconds: f64,
     events: u64,
     terms: u64,
-    slots: u64,
-    starts: u64,
-    page_writes: u64,
+    done: &'a BTreeMap<&'static str, u64>,
     faults: BTreeMap<&'static str, u64>,
     never_happened: Vec<&'static str>,
     violations: &'a BTreeMap<u64, Violation>,
 }
 
 /// Runs the command.
-pub fn run(arguments: &ScheduleArguments) -> Result<(), CommandError> {
+pub fn run<W: ScriptedWorld>(arguments: &WorldArguments) -> Result<(), CommandError> {
     match arguments.seed {
-        Some(seed) => run_seed(seed, arguments.trace, arguments.json),
-        None => run_campaign(arguments),
+        Some(seed) => run_seed::<W>(seed, arguments.trace, arguments.json),
+        None => run_campaign::<W>(arguments),
     }
 }
 
-fn run_seed(seed: u64, trace: bool, json: bool) -> Result<(), CommandError> {
-    let plan = Plan::draw(seed);
+fn run_seed<W: ScriptedWorld>(seed: u64, trace: bool, json: bool) -> Result<(), CommandError> {
+    let plan = W::draw(seed);
     let shown = plan.to_string();
-    let outcome = run_plan(plan, if trace { Trace::on() } else { Trace::Off });
+    let outcome = W::run(plan, if trace { Trace::on() } else { Trace::Off });
     print_text(&outcome.trace);
     if json {
         print_json(&outcome.violation);
@@ -76,51 +74,44 @@ fn run_seed(seed: u64, trace: bool, json: bool) -> Result<(), CommandError> {
     if outcome.violation.is_some() { Err(CommandError::Broken) } else { Ok(()) }
 }
 
-fn run_campaign(arguments: &ScheduleArguments) -> Result<(), CommandError> {
+fn run_campaign<W: ScriptedWorld>(arguments: &WorldArguments) -> Result<(), CommandError> {
     let watch = Stopwatch::default();
-    let enough = |summary: &ScheduleSummary| summary.violations.len() >= 20;
-    let summary = run_seeds(arguments.first, arguments.seeds, cores(), &enough);
-    let missing = match summary.seeds {
-        seeds if seeds < SEEDS_FOR_COVERAGE => Vec::new(),
-        _ => summary.missing(),
-    };
+    let enough = |summary: &Summary<W::Fault>| summary.violations.len() >= 20;
+    let summary = run_seeds::<W>(arguments.first, arguments.seeds, cores(), &enough);
+    let covers = summary.seeds >= SEEDS_FOR_COVERAGE;
+    let missing = summary.faults.all().filter(|(_, count)| covers && *count == 0);
+    let missing: Vec<_> = missing.map(|(fault, _)| fault.name()).collect();
     let report = Report {
         seeds: summary.seeds,
         seconds: watch.elapsed().as_secs_f64(),
         simulated_seconds: summary.stats.simulated.as_secs_f64(),
         events: summary.stats.events,
         terms: summary.stats.terms,
-        slots: summary.stats.slots,
-        starts: summary.stats.starts,
-        page_writes: summary.stats.commits,
+        done: &summary.stats.done,
         faults: summary.faults.all().map(|(fault, n)| (fault.name(), n)).collect(),
-        never_happened: missing.iter().map(|fault: &Fault| fault.name()).collect(),
+        never_happened: missing,
         violations: &summary.violations,
     };
     if arguments.json {
         print_json(&report);
     } else {
-        print_report(&report, &summary);
+        print_report::<W>(&report, summary.stats.simulated);
     }
-    let is_sound = report.violations.is_empty() && missing.is_empty();
+    let is_sound = report.violations.is_empty() && report.never_happened.is_empty();
     if is_sound { Ok(()) } else { Err(CommandError::Broken) }
 }
 
-fn print_report(report: &Report<'_>, summary: &ScheduleSummary) {
+fn print_report<W: ScriptedWorld>(report: &Report<'_>, simulated: Duration) {
     print_line!(
         "{} seeds, {} simulated in {}: {} events, {} terms",
         show_count(report.seeds),
-        show_long(summary.stats.simulated),
+        show_long(simulated),
         show_ms(report.seconds * 1e3),
         show_count(report.events),
         show_count(report.terms),
     );
-    print_line!(
-        "{} slots decided, {} attempts started, {} writes of pages",
-        show_count(report.slots),
-        show_count(report.starts),
-        show_count(report.page_writes),
-    );
+    let done = report.done.iter().map(|(what, count)| format!("{} {what}", show_count(*count)));
+    print_line!("{}", done.collect::<Vec<_>>().join(", "));
     print_line!("\nfaults");
     print_counts(&report.faults);
     print_line!();
@@ -129,7 +120,8 @@ fn print_report(report: &Report<'_>, summary: &ScheduleSummary) {
     }
     for (seed, violation) in report.violations {
         print_line!("seed {seed} breaks {violation}");
-        print_line!("  cargo run --release -p baton-sim -- schedules --seed {seed} --trace");
+        let world = W::COMMAND;
+        print_line!("  cargo run --release -p baton-sim -- {world} --seed {seed} --trace");
     }
     print_line!("{} violations", report.violations.len());
 }
