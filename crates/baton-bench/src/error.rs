@@ -48,14 +48,6 @@ pub enum BenchError {
         /// How long they had.
         patience: Duration,
     },
-    /// Partitions were not all owned, or not by nodes that have as many as the others.
-    #[error("not balanced within {} s: {wrong}", within.as_secs())]
-    Unbalanced {
-        /// What was still wrong.
-        wrong: String,
-        /// How long it could take.
-        within: Duration,
-    },
     /// The fence for the user's own data could not be asked.
     #[error("{0}")]
     Fence(String),

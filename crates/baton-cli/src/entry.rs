@@ -7,7 +7,7 @@ use clap::error::{ContextValue, ErrorKind};
 
 use crate::cli::Cli;
 use crate::commands;
-use crate::commands::tick;
+use crate::commands::{own, tick};
 use crate::error::Exit;
 use crate::output::log::{self, Format};
 use crate::output::stdout;
@@ -23,11 +23,12 @@ pub fn main() -> ExitCode {
     if first.as_ref().is_some_and(|argument| argument == "guard") {
         return crate::guard::run();
     }
-    // The job of a term whose start is measured does not read through all the other commands.
-    let done = if first.is_some_and(|argument| argument == "tick") {
-        tick::Arguments::try_parse_from(std::env::args_os().skip(1)).map(|ticks| tick::run(&ticks))
-    } else {
-        Cli::try_parse().map(commands::run)
+    // What the demo and the benches start, and measure, does not read through all other commands.
+    let rest = std::env::args_os().skip(1);
+    let done = match first.as_ref().and_then(|word| word.to_str()) {
+        Some("tick") => tick::Arguments::try_parse_from(rest).map(|ticks| tick::run(&ticks)),
+        Some("own") => own::Arguments::try_parse_from(rest).map(|owner| own::run(&owner)),
+        _ => Cli::try_parse().map(commands::run),
     };
     let exit = match done {
         Ok(done) => done.unwrap_or_else(|problem| {

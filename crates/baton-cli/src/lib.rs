@@ -10,6 +10,7 @@
 //!              guard/ ◄──────────────────┤ a command that runs only while this node leads
 //!              output/ ◄─────────────────┘ tables, sentences, JSON
 //!   cluster/, attempts   real processes and waiting for them: for the demo, the tests, the benches
+//!   cluster/owners/      real processes that own partitions: for the demo and the benches
 //! ```
 //!
 //! stdout is data, stderr is everything else. Reading commands change nothing and make no file.

@@ -3,15 +3,15 @@
 
 use std::time::Duration;
 
-use baton::Profile;
-use baton::partitions::TaskList;
+use baton::partitions::{Partition, TaskList};
+use baton::{Namespace, Profile};
+use baton_cli::cluster::owners::{Findings, OwnerCluster, OwnerPlan};
 use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};
 
-use super::check::Findings;
-use super::cluster::{OwnerCluster, node_name, program_in};
+use super::check::add_to_report;
+use super::cluster::{node_name, program_in, start_all};
 use super::options::Soak;
-use super::process::OwnerPlan;
 use crate::error::BenchError;
 use crate::fixture::{Fixture, chosen};
 use crate::percentiles::ms;
@@ -76,8 +76,8 @@ pub async fn run(sandbox: &Sandbox, options: &Soak, bars: bool) -> Result<Report
             let found = settled.as_ref().map_or_else(ToString::to_string, |()| "yes".to_owned());
             report.must(&format!("{name}: owned and balanced"), settled.is_ok(), found, "yes");
             it.cluster.stop().await?;
-            Findings::of(&it.cluster.history).add_to(&name, &mut report);
-            report.must_be_none(&format!("{name}: partitions of another"), it.cluster.foreign());
+            add_to_report(&Findings::of(&it.cluster.history), &name, &mut report);
+            report.must_be_none(&format!("{name}: partitions of another"), foreign(&it.cluster));
             table.row([
                 kind.name().to_owned(),
                 (number + 1).to_string(),
@@ -113,16 +113,25 @@ async fn begin(
     let folder = sandbox.room(&format!("{}-{name}", fixture.kind()))?;
     let mut cluster = OwnerCluster::new(OwnerPlan {
         program: program_in(sandbox.folder())?,
+        command: vec!["owner".to_owned()],
         store,
-        namespace: name.clone(),
+        namespace: Namespace::new(&name).expect("a plain name"),
         folder,
         profile: Profile::Fast,
         lists: (0..options.lists).map(list).collect(),
-        writes_every_ms: None,
     })
     .await?;
-    cluster.start_all(1, options.nodes)?;
+    start_all(&mut cluster, 1, options.nodes)?;
     Ok(SoakedCluster { cluster, nodes: options.nodes, joined: 0, left: 0 })
+}
+
+/// How often a process worked on a partition that is not of its cluster's lists.
+fn foreign(cluster: &OwnerCluster) -> usize {
+    let is_own = |partition: &Partition| {
+        let mut lists = cluster.plan.lists.iter();
+        lists.any(|list| list.id == partition.list && partition.number < list.partitions)
+    };
+    cluster.history.works.iter().filter(|work| !is_own(&work.partition)).count()
 }
 
 impl SoakedCluster {
@@ -138,12 +147,12 @@ impl SoakedCluster {
         };
         if joins {
             self.joined += 1;
-            return self.cluster.start(&node_name(self.nodes + self.joined));
+            return Ok(self.cluster.start(&node_name(self.nodes + self.joined))?);
         }
         let processes = self.cluster.processes.iter().enumerate();
         let staying: Vec<usize> =
             processes.filter(|(_, it)| !it.is_leaving).map(|(at, _)| at).collect();
         self.left += 1;
-        self.cluster.leave(staying[random.below(staying.len() as u64) as usize])
+        Ok(self.cluster.leave(staying[random.below(staying.len() as u64) as usize])?)
     }
 }

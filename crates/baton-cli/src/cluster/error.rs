@@ -26,6 +26,10 @@ pub enum ClusterError {
     Overtaken { node: NodeId, epoch: u64 },
     #[error("no node {0} was started")]
     NoMember(NodeId),
+    #[error("the process of node {0} ended without being asked to")]
+    Ended(NodeId),
     #[error("{what} did not appear within {}", show_span(*limit))]
     TimedOut { what: &'static str, limit: Duration },
+    #[error("partitions were not owned and balanced within {}: {wrong}", show_span(*within))]
+    Unbalanced { wrong: String, within: Duration },
 }

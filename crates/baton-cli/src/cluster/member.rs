@@ -1,6 +1,7 @@
 //! One process of the cluster.
 
 use std::fs::File;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -22,16 +23,29 @@ pub struct Member {
 
 impl Member {
     pub(super) fn start(plan: &Plan, name: &NodeId, store: &str) -> Result<Self, ClusterError> {
-        let file = |problem| ClusterError::File { path: plan.folder.clone(), problem };
-        let said = plan.folder.join(format!("{name}.err"));
+        Self::spawn(name, command(plan, name), store, &plan.folder.join(format!("{name}.err")))
+    }
+
+    /// Starts the process of a node. What it writes to stderr is added to a file.
+    pub(super) fn spawn(
+        name: &NodeId,
+        mut command: Command,
+        store: &str,
+        said: &Path,
+    ) -> Result<Self, ClusterError> {
+        let file = |problem| ClusterError::File { path: said.to_owned(), problem };
         let said = File::options().create(true).append(true).open(said).map_err(file)?;
-        let mut command = command(plan, name);
         // Not as a flag: every user of the machine can read those, and a URL may have a secret.
         command.env("BATON_STORE", store);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
         let what = command.get_program().display().to_string();
         let process = command.spawn().map_err(|problem| ClusterError::Process { what, problem })?;
         Ok(Self { name: name.clone(), process })
+    }
+
+    /// The name of its node.
+    pub fn name(&self) -> &NodeId {
+        &self.name
     }
 
     /// Its process id.

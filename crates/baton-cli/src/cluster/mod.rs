@@ -9,9 +9,12 @@
 //! ```
 //!
 //! For the demo, the tests and the benches. The log is the judge: what a job wrote, it did.
+//! Processes that share partitions are in `owners`.
 
 mod error;
+mod log_tail;
 mod member;
+pub mod owners;
 mod tick;
 mod ticks;
 
@@ -25,6 +28,7 @@ use baton_core::ids::Nonce;
 use baton_core::protocol::{Ask, HandoverKind, Hint, LeaseSnapshot, Outcome};
 
 pub use error::ClusterError;
+pub use log_tail::LogTail;
 pub use member::Member;
 pub use rustix::process::Signal;
 pub use tick::{Tick, TickKind, tick_along};

@@ -11,6 +11,7 @@ pub(crate) mod history;
 pub(crate) mod manuals;
 pub(crate) mod namespaces;
 pub(crate) mod once;
+pub(crate) mod own;
 pub(crate) mod partitions;
 pub(crate) mod plugins;
 pub(crate) mod run;

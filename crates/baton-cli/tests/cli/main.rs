@@ -3,6 +3,7 @@
 mod config;
 mod counters;
 mod crash_notice;
+mod demo;
 mod doctor;
 mod fences;
 mod handover;

@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton::Profile;
 use baton::partitions::TaskList;
+use baton::{Namespace, Profile};
+use baton_cli::cluster::owners::{Findings, OwnerCluster, OwnerPlan};
 use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
-use super::check::Findings;
-use super::cluster::{OwnerCluster, program_in};
-use super::process::OwnerPlan;
+use super::check::{Writes, add_to_report, must_be_none};
+use super::cluster::{program_in, start_all, writes};
 use crate::cli;
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind, chosen};
@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const STORM_MS: (u64, u64) = (5_000, 12_000);
 
 /// How often a process writes for one of its partitions.
-const WRITES_EVERY_MS: u64 = 20;
+const WRITES_EVERY: &str = "20ms";
 
 /// The numbers of partitions of the lists.
 const LISTS: [u32; 3] = [64, 31, 1];
@@ -58,8 +58,7 @@ struct Outcome {
     /// What was wrong when the bound was over.
     missed: Vec<String>,
     owners: usize,
-    writes: usize,
-    refused: u64,
+    writes: Writes,
     findings: Findings,
 }
 
@@ -87,7 +86,7 @@ pub async fn run(
         outcomes.insert(kind, outcome?);
     }
     report.note(format!("seed {seed}"));
-    add_to_report(&outcomes, &mut report);
+    report_all(&outcomes, &mut report);
     Ok(report)
 }
 
@@ -105,15 +104,15 @@ async fn run_store(
     };
     let mut cluster = OwnerCluster::new(OwnerPlan {
         program: program_in(sandbox.folder())?,
+        command: ["owner", "--writes-every", WRITES_EVERY].map(str::to_owned).into(),
         store: fixture.url(&folder),
-        namespace: "chaos".to_owned(),
+        namespace: Namespace::new("chaos").expect("a plain name"),
         folder,
         profile: Profile::Fast,
         lists: LISTS.into_iter().enumerate().map(list).collect(),
-        writes_every_ms: Some(WRITES_EVERY_MS),
     })
     .await?;
-    cluster.start_all(1, options.nodes)?;
+    start_all(&mut cluster, 1, options.nodes)?;
     cluster.balanced(PATIENCE).await?;
     let mut outcome = Outcome::default();
     let mut random = Rng::new(seed).fork(kind as u64);
@@ -141,13 +140,12 @@ async fn run_store(
     }
     cluster.stop().await?;
     outcome.owners = cluster.history.works.len();
-    outcome.writes = cluster.history.writes.len();
-    outcome.refused = cluster.history.refused;
+    outcome.writes = writes(&cluster)?;
     outcome.findings = Findings::of(&cluster.history);
     Ok(outcome)
 }
 
-fn add_to_report(outcomes: &BTreeMap<StoreKind, Outcome>, report: &mut Report) {
+fn report_all(outcomes: &BTreeMap<StoreKind, Outcome>, report: &mut Report) {
     let title = format!("partitions {LISTS:?}, fast profile, storms of up to 12 s");
     let mut table = TextTable::new(title, &HEAD);
     let mut faults = TextTable::new("faults", &["FAULT", "COUNT"]);
@@ -161,21 +159,22 @@ fn add_to_report(outcomes: &BTreeMap<StoreKind, Outcome>, report: &mut Report) {
             outcome.settled_ms.len().to_string(),
             outcome.faults.values().sum::<u32>().to_string(),
             outcome.owners.to_string(),
-            outcome.writes.to_string(),
-            outcome.refused.to_string(),
+            outcome.writes.acknowledged.len().to_string(),
+            outcome.writes.refused.to_string(),
             seconds(|it| it.median),
             seconds(|it| it.max),
         ]);
-        outcome.findings.add_to(kind.name(), report);
+        add_to_report(&outcome.findings, kind.name(), report);
+        must_be_none(&format!("{kind}: late writes taken"), &outcome.writes.late(), report);
         let missed = outcome.missed.len();
         let bound = BOUND.as_secs();
         report.must_be_none(&format!("{kind}: not owned and balanced within {bound} s"), missed);
         for problem in &outcome.missed {
             report.note(format!("{kind}: {problem}"));
         }
-        let writes = outcome.writes > 0;
-        let found = outcome.writes.to_string();
-        report.must(&format!("{kind}: writes for partitions"), writes, found, "some");
+        let writes = outcome.writes.acknowledged.len();
+        let (has_some, found) = (writes > 0, writes.to_string());
+        report.must(&format!("{kind}: writes for partitions"), has_some, found, "some");
     }
     for fault in FaultKind::ALL {
         let count = |outcome: &Outcome| outcome.faults.get(&fault).copied().unwrap_or(0);

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use baton::NodeId;
 use baton::clock::Moment;
+use baton_cli::cluster::ClusterError;
+use baton_cli::cluster::owners::OwnerCluster;
 use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};
 
-use crate::error::BenchError;
-use crate::partitions::cluster::{OwnerCluster, node_name};
+use crate::partitions::cluster::node_name;
 
 /// How often processes are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -123,7 +124,7 @@ impl<'a> Storm<'a> {
     }
 
     /// Strikes for this long.
-    pub async fn blow(&mut self, lasts: Duration) -> Result<(), BenchError> {
+    pub async fn blow(&mut self, lasts: Duration) -> Result<(), ClusterError> {
         let ends_at = SystemClock.now() + lasts;
         let mut strike_at = SystemClock.now();
         while SystemClock.now() < ends_at {
@@ -140,7 +141,7 @@ impl<'a> Storm<'a> {
     }
 
     /// Takes every fault back. Those that left do not come back, unless too few are left.
-    pub fn end(&mut self) -> Result<(), BenchError> {
+    pub fn end(&mut self) -> Result<(), ClusterError> {
         self.repair(Moment::NEVER)?;
         for at in 0..self.cluster.processes.len() {
             if self.cluster.processes[at].is_draining {
@@ -155,7 +156,7 @@ impl<'a> Storm<'a> {
     }
 
     /// What is due goes on, or is started again.
-    fn repair(&mut self, now: Moment) -> Result<(), BenchError> {
+    fn repair(&mut self, now: Moment) -> Result<(), ClusterError> {
         for (name, _) in self.resumes.extract_if(.., |_, at| *at <= now) {
             if let Some(at) = self.cluster.place(&name) {
                 self.cluster.pause(at, false)?;
@@ -167,7 +168,7 @@ impl<'a> Storm<'a> {
         Ok(())
     }
 
-    async fn strike(&mut self) -> Result<(), BenchError> {
+    async fn strike(&mut self) -> Result<(), ClusterError> {
         let kind = self.faults.draw(self.random);
         let can_strike = match kind {
             FaultKind::Join => self.cluster.processes.len() < self.nodes + MORE_NODES,
@@ -211,8 +212,8 @@ impl<'a> Storm<'a> {
         self.up().count().saturating_sub(draining) * 2 > self.nodes
     }
 
-    fn kill(&mut self, at: usize) -> Result<(), BenchError> {
-        let name = self.cluster.processes[at].name.clone();
+    fn kill(&mut self, at: usize) -> Result<(), ClusterError> {
+        let name = self.cluster.processes[at].name().clone();
         self.cluster.kill(at)?;
         self.resumes.remove(&name);
         let down = Duration::from_millis(self.random.between(DOWN_MS.0, DOWN_MS.1));
@@ -220,15 +221,15 @@ impl<'a> Storm<'a> {
         Ok(())
     }
 
-    fn pause(&mut self, at: usize, ms: (u64, u64)) -> Result<(), BenchError> {
-        let name = self.cluster.processes[at].name.clone();
+    fn pause(&mut self, at: usize, ms: (u64, u64)) -> Result<(), ClusterError> {
+        let name = self.cluster.processes[at].name().clone();
         self.cluster.pause(at, true)?;
         let lasts = Duration::from_millis(self.random.between(ms.0, ms.1));
         self.resumes.insert(name, SystemClock.now() + lasts);
         Ok(())
     }
 
-    fn join(&mut self) -> Result<(), BenchError> {
+    fn join(&mut self) -> Result<(), ClusterError> {
         self.joined += 1;
         self.cluster.start(&node_name(self.joined))
     }

@@ -1,81 +1,61 @@
-//! A process that owns partitions: a node with the library in it, which works and notes that.
+//! A process that owns partitions for a bench: it counts its calls, and may write.
 //!
 //! ```text
-//!   node ── partitions ──► works: start, stop, still owned? ──► log: a file of its own
-//!    │                       └ writes: a document a partition, by compare-and-set with the token
-//!    └── two store handles ── calls: counted, and noted at USR2
+//!   baton_cli: own ── a node ── partitions ──► Works ──► log: a file of its own
+//!                      │                         └ writes: a document a partition, by
+//!                      │                            compare-and-set with the token ──┐
+//!                      └── two store handles ── calls: counted, at USR2 ─────────────┴► notes
 //! ```
 //!
 //! USR1 drains the node, and the next one ends that; TERM lets it leave.
 
 mod calls;
-mod log;
-mod works;
+pub mod notes;
 mod writes;
 
 use std::sync::Arc;
 
-use baton::partitions::partition_task;
-use baton::{Namespace, Node, NodeBuilder, NodeId};
+use baton::{Namespace, Node};
+use baton_cli::cluster::owners::{self, OwnerLog, OwnerSignals, Works};
 use baton_store::clock::{Clock, SystemClock};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::options::Owner;
 use crate::error::BenchError;
 use calls::CallCounts;
 pub use calls::CallTotals;
-pub use log::OwnerLine;
-use log::OwnerLog;
-use works::Works;
+use notes::Note;
 use writes::FencedWrites;
 
 /// Owns partitions until SIGTERM.
-pub async fn own(options: &Owner) -> Result<(), BenchError> {
-    let listen = |kind: SignalKind| -> Result<Signal, BenchError> {
-        signal(kind).map_err(|problem| BenchError::File { path: "signals".into(), problem })
-    };
-    let mut terminated = listen(SignalKind::terminate())?;
-    let mut drained = listen(SignalKind::user_defined1())?;
-    let mut asked = listen(SignalKind::user_defined2())?;
-    let log = Arc::new(OwnerLog::create(&options.log)?);
+pub async fn own(owner: &Owner) -> Result<(), BenchError> {
+    let signals = OwnerSignals::listen()?;
+    let asked = signal(SignalKind::user_defined2());
+    let mut asked =
+        asked.map_err(|problem| BenchError::File { path: "signals".into(), problem })?;
+    let options = &owner.options;
+    let works = Works::new(Arc::new(OwnerLog::create(&options.log)?));
+    let notes = Arc::new(OwnerLog::create(&notes::beside(&options.log))?);
     let calls = CallCounts::default();
-    let works = Works::new(log.clone());
-    let namespace = Namespace::new(&options.namespace).expect("a plain name");
-    let id = NodeId::new(&options.id).expect("a plain name");
     let store = calls.of(baton_drivers::open(&options.store).await?);
-    let mut node = Node::builder(store).namespace(namespace).id(id);
-    node = node.profile(options.profile).runtime(tokio::runtime::Handle::current());
+    let mut node = Node::builder(store)
+        .namespace(options.namespace.clone())
+        .id(options.id.clone())
+        .profile(options.profile);
     if !options.lists.is_empty() {
-        let at_work = works.clone();
-        let handler = partition_task(move |owned| at_work.clone().work(owned));
-        node = options.lists.iter().cloned().fold(node, NodeBuilder::task_list);
         let store = calls.of(baton_drivers::open(&options.store).await?);
-        node = node.partitions(handler).partition_store(store);
+        node = works.of_node(node, &options.lists).partition_store(store);
     }
-    let node = node.build()?;
-    let is_writing = write(options, &works, &log).await?;
-    let mut is_draining = false;
-    let leaves = async {
-        loop {
-            tokio::select! {
-                biased;
-                _ = terminated.recv() => break,
-                _ = node.left() => break,
-                _ = asked.recv() => {
-                    let (at, totals) = (SystemClock.now(), calls.read());
-                    log.note(&OwnerLine::Calls { at, totals });
-                }
-                _ = drained.recv() => {
-                    is_draining = !is_draining;
-                    node.set_draining(is_draining);
-                }
-            }
+    let is_writing = write(owner, &works, &notes).await?;
+    let counts = async {
+        while asked.recv().await.is_some() {
+            let (at, totals) = (SystemClock.now(), calls.read());
+            notes.note(&Note::Calls { at, totals });
         }
-        node.leave().await;
     };
     tokio::select! {
-        () = leaves => {}
-        () = works.clone().watch() => {}
+        left = owners::own(node, &works, signals) => left?,
+        () = counts => {}
         () = is_writing => {}
     }
     Ok(())
@@ -83,17 +63,18 @@ pub async fn own(options: &Owner) -> Result<(), BenchError> {
 
 /// The writes for partitions, if there are any.
 async fn write(
-    options: &Owner,
+    owner: &Owner,
     works: &Works,
-    log: &Arc<OwnerLog>,
+    notes: &Arc<OwnerLog>,
 ) -> Result<impl Future<Output = ()>, BenchError> {
-    let writes = match options.writes_every {
+    let options = &owner.options;
+    let writes = match owner.writes_every {
         Some(every) => Some(FencedWrites {
             store: baton_drivers::open(&options.store).await?,
             namespace: Namespace::new(&format!("{}-work", options.namespace))
                 .expect("a plain name"),
             works: works.clone(),
-            log: log.clone(),
+            notes: notes.clone(),
             every,
         }),
         None => None,

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use baton::partitions::{OwnedPartition, Partition, Token};
 use baton::{Namespace, Store, StoreError};
+use baton_cli::cluster::owners::{OwnerLog, Works};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, WriteOutcome};
 use serde::{Deserialize, Serialize};
 
-use super::log::{OwnerLine, OwnerLog};
-use super::works::Works;
+use super::notes::{AcknowledgedWrite, Note};
 
 /// What a document says.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct FencedWrites {
     pub store: Arc<dyn Store>,
     pub namespace: Namespace,
     pub works: Works,
-    pub log: Arc<OwnerLog>,
+    pub notes: Arc<OwnerLog>,
     pub every: Duration,
 }
 
@@ -72,7 +72,7 @@ impl FencedWrites {
     async fn write(&self, owned: &OwnedPartition, (version, found): Known) -> Option<Known> {
         let (partition, token) = (owned.partition().clone(), owned.token());
         if found.token > token {
-            self.log.note(&OwnerLine::Refused { partition, token });
+            self.notes.note(&Note::Refused { partition, token });
             return None;
         }
         let new = Written { token, count: found.count + 1 };
@@ -84,14 +84,15 @@ impl FencedWrites {
         let name = name(&partition);
         match self.store.write_document(&self.namespace, &name, body, over, None).await {
             Ok(WriteOutcome::Written(version)) => {
-                self.log.note(&OwnerLine::Wrote { partition, token, count: new.count });
+                let write = AcknowledgedWrite { partition, token, count: new.count };
+                self.notes.note(&Note::Wrote(write));
                 Some((version, new))
             }
             Ok(WriteOutcome::Conflict(_) | WriteOutcome::Fenced) => {
                 // A write of its own without an answer looks the same: what stands there says.
                 let now = self.read(&partition).await.ok()?;
                 if now.1.token > token {
-                    self.log.note(&OwnerLine::Refused { partition, token });
+                    self.notes.note(&Note::Refused { partition, token });
                 }
                 None
             }

@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
-use baton::clock::Moment;
+use baton::Namespace;
 use baton::partitions::TaskList;
+use baton_cli::cluster::owners::{EventMoves, Findings, OwnerCluster, OwnerPlan};
 use baton_store::clock::{Clock, SystemClock};
 
 use crate::beats::ServerCounter;
 use crate::error::BenchError;
 use crate::fixture::Fixture;
-use crate::partitions::check::{Findings, gaps};
-use crate::partitions::cluster::{OwnerCluster, node_name, program_in};
+use crate::partitions::cluster::{calls, node_name, program_in, start_all};
 use crate::partitions::options::Rebalance;
 use crate::partitions::owner::CallTotals;
-use crate::partitions::process::OwnerPlan;
 use crate::percentiles::{Percentiles, ms};
 use crate::sandbox::Sandbox;
 
@@ -98,7 +97,7 @@ pub async fn run(
     let mut counter = ServerCounter::at(fixture).await?;
     eprintln!("{kind}: {} nodes without partitions", options.nodes);
     let mut plain = OwnerCluster::new(plan(sandbox, fixture, options, false)?).await?;
-    plain.start_all(1, options.nodes)?;
+    start_all(&mut plain, 1, options.nodes)?;
     plain.all_in_view(PATIENCE).await?;
     let without = at_rest(&mut plain, &mut counter, options).await?;
     plain.stop().await?;
@@ -106,9 +105,9 @@ pub async fn run(
     let mut cluster = OwnerCluster::new(plan(sandbox, fixture, options, true)?).await?;
     eprintln!("{kind}: the same with {} partitions", cluster.partitions());
     let from = SystemClock.now();
-    cluster.start_all(1, options.nodes)?;
+    start_all(&mut cluster, 1, options.nodes)?;
     cluster.balanced(PATIENCE).await?;
-    let placed_ms = ms(last_start(&cluster, from).since(from));
+    let placed_ms = ms(EventMoves::since(&cluster.history.works, from).owned_after);
     cluster.all_in_view(PATIENCE).await?;
     let with = at_rest(&mut cluster, &mut counter, options).await?;
     let mut events = Vec::new();
@@ -136,12 +135,12 @@ fn plan(
     };
     Ok(OwnerPlan {
         program: program_in(sandbox.folder())?,
+        command: vec!["owner".to_owned()],
         store: fixture.url(&folder),
-        namespace: name.to_owned(),
+        namespace: Namespace::new(name).expect("a plain name"),
         folder,
         profile: options.profile,
         lists: (1..=options.lists).filter(|_| with).map(list).collect(),
-        writes_every_ms: None,
     })
 }
 
@@ -152,17 +151,17 @@ async fn at_rest(
     options: &Rebalance,
 ) -> Result<RestFigures, BenchError> {
     SystemClock.sleep(RESTS_FOR * options.profile.settings().heartbeat_interval).await;
-    let before = (counter.count().await?, cluster.calls().await?, SystemClock.now());
+    let before = (counter.count().await?, calls(cluster).await?, SystemClock.now());
     SystemClock.sleep(Duration::from_secs(options.seconds.into())).await;
-    let after = (counter.count().await?, cluster.calls().await?, SystemClock.now());
+    let after = (counter.count().await?, calls(cluster).await?, SystemClock.now());
     let seconds = after.2.since(before.2).as_secs_f64();
-    let mut calls = CallTotals::default();
+    let mut spent = CallTotals::default();
     for (process, after) in &after.1 {
-        calls.add_since(&before.1.get(process).copied().unwrap_or_default(), after);
+        spent.add_since(&before.1.get(process).copied().unwrap_or_default(), after);
     }
     let counted = before.0.zip(after.0).map(|(before, after)| after.saturating_sub(before));
     let counted = counted.map(|count| count as f64 / seconds);
-    Ok(RestFigures { calls: calls.all as f64 / seconds, counted })
+    Ok(RestFigures { calls: spent.all as f64 / seconds, counted })
 }
 
 /// Lets it happen, and waits until everything is owned and balanced again.
@@ -176,8 +175,11 @@ async fn happen(
     let mut others = (0..cluster.processes.len()).rev().filter(|at| *at != leads);
     let other = others.find(|at| !cluster.processes[*at].is_draining).unwrap_or(leads);
     let victim = if event == MoveEvent::LeaderKilled { leads } else { other };
-    let its_load = cluster.history.load(cluster.processes[victim].id);
-    let before = (counter.count().await?, cluster.calls().await?);
+    let least = match event {
+        MoveEvent::Joined => cluster.fewest_moves(None, 1),
+        _ => cluster.fewest_moves(Some(victim), 0),
+    };
+    let before = (counter.count().await?, calls(cluster).await?);
     let at = SystemClock.now();
     let since = match event {
         MoveEvent::Killed | MoveEvent::LeaderKilled => cluster.kill(victim)?,
@@ -187,31 +189,22 @@ async fn happen(
     };
     cluster.settled(PATIENCE).await?;
     let counted = before.0.zip(counter.count().await?);
-    let after = cluster.calls().await?;
-    let mut calls = CallTotals::default();
+    let after = calls(cluster).await?;
+    let mut spent = CallTotals::default();
     for (process, before) in &before.1 {
         if let Some(after) = after.get(process) {
-            calls.add_since(before, after);
+            spent.add_since(before, after);
         }
     }
-    let works = &cluster.history.works;
-    let gaps: Vec<f64> = gaps(works, since).into_iter().map(ms).collect();
+    let moves = EventMoves::since(&cluster.history.works, since);
+    let gaps: Vec<f64> = moves.gaps.into_iter().map(ms).collect();
     Ok(EventFigures {
         event,
-        owned_ms: ms(last_start(cluster, since).since(since)),
+        owned_ms: ms(moves.owned_after),
         gaps_ms: Percentiles::of(&gaps),
-        moves: works.iter().filter(|work| work.start >= since).count(),
-        least: match event {
-            MoveEvent::Joined => cluster.partitions() / cluster.takers(),
-            _ => its_load,
-        },
-        calls,
+        moves: moves.moved,
+        least,
+        calls: spent,
         counted: counted.map(|(before, after)| after.saturating_sub(before)),
     })
-}
-
-/// When the last work since a moment began.
-fn last_start(cluster: &OwnerCluster, since: Moment) -> Moment {
-    let starts = cluster.history.works.iter().map(|work| work.start);
-    starts.filter(|start| *start >= since).max().unwrap_or(since)
 }

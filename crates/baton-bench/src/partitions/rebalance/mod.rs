@@ -11,6 +11,8 @@
 mod measure;
 mod show;
 
+use baton_cli::cluster::ClusterError;
+
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::report::Report;
@@ -28,12 +30,14 @@ pub async fn run(sandbox: &Sandbox, options: &Rebalance, bars: bool) -> Result<R
         match measure::run(sandbox, &fixture, options).await {
             Ok(measured) => all.push((kind, measured)),
             // The other stores have something to say all the same.
-            Err(problem @ BenchError::Unbalanced { .. }) => {
+            Err(BenchError::Cluster(
+                problem @ (ClusterError::Unbalanced { .. } | ClusterError::Ended(_)),
+            )) => {
                 report.must(&format!("{kind}: balanced"), false, problem.to_string(), "in time");
             }
             Err(problem) => return Err(problem),
         }
     }
-    show::add_to_report(&all, options, bars, &mut report);
+    show::report_all(&all, options, bars, &mut report);
     Ok(report)
 }

@@ -2,6 +2,7 @@
 
 use super::measure::{EventFigures, Measured, MoveEvent, RestFigures};
 use crate::fixture::StoreKind;
+use crate::partitions::check::add_to_report;
 use crate::partitions::options::Rebalance;
 use crate::percentiles::Percentiles;
 use crate::report::{Report, TextTable, number};
@@ -29,7 +30,7 @@ const COSTS: [&str; 7] =
 const RESTS: [&str; 5] = ["STORE", "CALLS/s WITHOUT", "WITH", "COUNTED/s WITHOUT", "WITH"];
 
 /// Adds tables, checks and remarks.
-pub fn add_to_report(
+pub fn report_all(
     all: &[(StoreKind, Measured)],
     options: &Rebalance,
     bars: bool,
@@ -48,7 +49,7 @@ pub fn add_to_report(
             costs.row(cost_cells(*kind, figures));
         }
         rests.row(rest_cells(*kind, measured));
-        measured.findings.add_to(kind.name(), report);
+        add_to_report(&measured.findings, kind.name(), report);
         judge(*kind, measured, bars && options.profile == baton::Profile::Fast, report);
         report.note(format!(
             "{kind}: all partitions were placed {} s after the first process was started",
@@ -145,8 +146,9 @@ fn has_bars(kind: StoreKind) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use baton_cli::cluster::owners::Findings;
+
     use super::*;
-    use crate::partitions::check::Findings;
     use crate::partitions::owner::CallTotals;
 
     fn judged(event: MoveEvent, owned_ms: f64, gap_ms: f64, moves: usize, with: f64) -> bool {

@@ -55,7 +55,7 @@ pub async fn perform(
     }
     session.until_gathered(nodes.len()).await?;
     let lead = session.leader().await?;
-    session.note(&format!("{} leads in epoch {}", lead.node, epoch(&lead)));
+    session.journal.note(&format!("{} leads in epoch {}", lead.node, epoch(&lead)));
     session.rest(BETWEEN_ACTS).await?;
     let mut outcomes = Vec::new();
     for act in [Act::Kill, Act::Resign, Act::Pause] {
@@ -89,11 +89,11 @@ async fn play(session: &mut Session, act: Act) -> Result<Outcome, CommandError> 
             format!("paused {from}: its guard must stop its job before the lease ends")
         }
     };
-    session.record(since, Some((act, from.clone())), &text);
+    session.journal.record(since, Some((act, from.clone())), &text);
     let tick = session.until_term(since, epoch(&lead), limit).await?;
     let failover_ms = tick.at.since(since).as_secs_f64() * 1e3;
     let (to, epoch) = (super::node(&tick.node), tick.epoch);
-    session.note(&format!("{to} ticks in epoch {epoch} after {failover_ms:.1} ms"));
+    session.journal.note(&format!("{to} ticks in epoch {epoch} after {failover_ms:.1} ms"));
     recover(session, act, &from).await?;
     Ok(Outcome { act, from, to, epoch, failover_ms })
 }
@@ -104,14 +104,14 @@ async fn recover(session: &mut Session, act: Act, node: &NodeId) -> Result<(), C
         Act::Kill => {
             session.rest(BETWEEN_ACTS).await?;
             session.cluster.start(node)?;
-            session.note(&format!("started {node} again"));
+            session.journal.note(&format!("started {node} again"));
             session.until_gathered(super::NODES.len()).await
         }
         Act::Resign => Ok(()),
         Act::Pause => {
             session.rest(BETWEEN_ACTS).await?;
             session.resume(node)?;
-            session.note(&format!("resumed {node}: its term is over"));
+            session.journal.note(&format!("resumed {node}: its term is over"));
             Ok(())
         }
     }

@@ -12,7 +12,7 @@ use crate::cluster::Ticks;
 
 /// Draws what the jobs wrote and what was done to the nodes.
 pub fn draw(session: &Session, ticks: &Ticks) -> String {
-    let at = |moment: Moment| moment.since(session.began);
+    let at = |moment: Moment| moment.since(session.journal.began);
     let lane = |node: &str| 1 + super::NODES.iter().position(|name| *name == node).unwrap_or(0);
     let terms = ticks.terms();
     let length = terms.last().map_or(Duration::ZERO, |(_, _, _, last)| at(*last));
@@ -22,7 +22,7 @@ pub fn draw(session: &Session, ticks: &Ticks) -> String {
         let (from, until) = (at(*first), at(*last));
         shapes.push(Shape { kind: Kind::Term, lane, from, until, label });
     }
-    for entry in &session.entries {
+    for entry in &session.journal.entries {
         let Some((act, node)) = &entry.act else { continue };
         let next = terms.iter().position(|(_, _, first, _)| *first > entry.at).filter(|at| *at > 0);
         if let Some(next) = next {

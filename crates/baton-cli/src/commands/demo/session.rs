@@ -7,12 +7,12 @@ use baton::clock::Moment;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::acts::Act;
+use super::journal::{Entry, Journal};
 use super::view::{Scene, render};
 use crate::attempts::Attempts;
 use crate::cluster::{Cluster, ClusterError, LeaderLease, Signal, Tick};
 use crate::error::CommandError;
-use crate::output::live::LiveRegion;
-use crate::output::{log, stdout};
+use crate::output::stdout;
 
 /// Time between two reads of the store.
 const READ_EVERY: Duration = Duration::from_millis(5);
@@ -20,59 +20,28 @@ const READ_EVERY: Duration = Duration::from_millis(5);
 /// Time limit for whatever should happen at once.
 pub const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Time between two frames of the view.
-const FRAME_EVERY: Duration = Duration::from_millis(100);
-
-/// Something that was done or happened.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    pub at: Moment,
-    pub until: Option<Moment>,
-    pub act: Option<(Act, NodeId)>,
-    pub text: String,
-}
-
+/// The cluster, and what was done to it.
 pub struct Session {
     pub cluster: Cluster,
     pub lease: Duration,
-    live: Option<LiveRegion>,
-    pub began: Moment,
-    drawn_at: Moment,
-    pub entries: Vec<Entry>,
+    pub journal: Journal<Act>,
     pub paused: Option<NodeId>,
 }
 
 impl Session {
     pub fn new(cluster: Cluster, lease: Duration, live: bool) -> Self {
-        let now = SystemClock.now();
-        let live = live.then(LiveRegion::default);
-        let entries = Vec::new();
-        Self { cluster, lease, live, began: now, drawn_at: now, entries, paused: None }
-    }
-
-    /// Records what happened; without a live view, prints it.
-    pub fn note(&mut self, text: &str) {
-        self.record(SystemClock.now(), None, text);
+        Self { cluster, lease, journal: Journal::new(live), paused: None }
     }
 
     /// Lets a paused node go on.
     pub fn resume(&mut self, node: &NodeId) -> Result<(), CommandError> {
         self.cluster.member(node)?.signal(Signal::CONT)?;
         self.paused = None;
-        let is_pause = |entry: &&mut Entry| matches!(entry.act, Some((Act::Pause, _)));
-        if let Some(entry) = self.entries.iter_mut().rev().find(is_pause) {
+        let is_pause = |entry: &&mut Entry<Act>| matches!(entry.act, Some((Act::Pause, _)));
+        if let Some(entry) = self.journal.entries.iter_mut().rev().find(is_pause) {
             entry.until = Some(SystemClock.now());
         }
         Ok(())
-    }
-
-    /// Records what happened at this moment, or was done to a node.
-    pub fn record(&mut self, at: Moment, act: Option<(Act, NodeId)>, text: &str) {
-        if self.live.is_none() {
-            let seconds = at.since(self.began).as_secs_f64();
-            log::info(&format!("{seconds:5.1} s  {text}"));
-        }
-        self.entries.push(Entry { at, until: None, act, text: text.to_owned() });
     }
 
     /// Waits until a node leads.
@@ -135,30 +104,31 @@ impl Session {
 
     async fn look(&mut self) -> Result<Option<LeaderLease>, CommandError> {
         let lead = self.cluster.leader().await?;
-        if SystemClock.now().since(self.drawn_at) >= FRAME_EVERY {
-            self.drawn_at = SystemClock.now();
+        if self.journal.is_due() {
             self.draw(lead.as_ref())?;
         }
         Ok(lead)
     }
 
     fn draw(&mut self, lead: Option<&LeaderLease>) -> Result<(), CommandError> {
-        let Some(mut live) = self.live.take() else { return Ok(()) };
+        if !self.journal.is_live() {
+            return Ok(());
+        }
         let ticks = self.cluster.ticks()?;
         let nodes = self.cluster.members().map(|(node, member)| (node.clone(), member.pid()));
         let scene = Scene {
-            elapsed: SystemClock.now().since(self.began),
-            began: self.began,
+            elapsed: SystemClock.now().since(self.journal.began),
+            began: self.journal.began,
             lease: self.lease,
             lead,
             nodes: nodes.collect(),
             paused: self.paused.as_ref(),
             ticks: &ticks,
-            entries: &self.entries,
+            entries: &self.journal.entries,
             width: stdout::width().unwrap_or(80).min(100),
         };
-        live.draw(&render(&scene));
-        self.live = Some(live);
+        let frame = render(&scene);
+        self.journal.draw(&frame);
         Ok(())
     }
 }

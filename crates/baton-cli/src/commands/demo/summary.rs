@@ -17,6 +17,15 @@ pub(super) fn show_failover(ms: f64) -> String {
     }
 }
 
+/// What a demo showed: the figures, for programs and for people.
+pub trait Figures: Serialize {
+    /// Did everything hold that baton promises?
+    fn is_good(&self) -> bool;
+
+    /// The figures as text.
+    fn render(&self, width: Option<usize>) -> String;
+}
+
 /// The figures, from the jobs' own log.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -40,13 +49,15 @@ impl Summary {
             longest_gap_ms: ticks.longest_gap().as_secs_f64() * 1e3,
         }
     }
+}
 
+impl Figures for Summary {
     /// Whether no tick was run twice or by a job whose term was over.
-    pub fn is_good(&self) -> bool {
+    fn is_good(&self) -> bool {
         self.ticks > 0 && self.ticks_run_twice == 0 && self.overlaps == 0
     }
 
-    pub fn render(&self, width: Option<usize>) -> String {
+    fn render(&self, width: Option<usize>) -> String {
         let mut table = Table::new(&["WHAT", "FROM", "TO", ">EPOCH", ">FAILOVER"]);
         for outcome in &self.failovers {
             table.row([

@@ -5,7 +5,8 @@ use std::time::Duration;
 use baton::NodeId;
 use baton::clock::Moment;
 
-use super::session::Entry;
+use super::acts::Act;
+use super::journal::Entry;
 use crate::cluster::{LeaderLease, TickKind, Ticks};
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Table, cut};
@@ -25,27 +26,38 @@ pub struct Scene<'a> {
     pub nodes: Vec<(NodeId, u32)>,
     pub paused: Option<&'a NodeId>,
     pub ticks: &'a Ticks,
-    pub entries: &'a [Entry],
+    pub entries: &'a [Entry<Act>],
     pub width: usize,
 }
 
 /// The frame as text.
 pub fn render(scene: &Scene<'_>) -> String {
     let title = "baton demo: three nodes, one file, a job that only the leader runs";
-    let seconds = format!("{:.0} s", scene.elapsed.as_secs_f64());
-    let title = cut(title, scene.width.saturating_sub(seconds.len() + 2));
-    let gap = scene.width.saturating_sub(title.chars().count() + seconds.len());
-    let mut text = format!("{}{}{seconds}\n\n", Tone::Head.paint(&title), " ".repeat(gap));
+    let mut text = heading(title, scene.elapsed, scene.width);
     text.push_str(&nodes(scene));
     text.push_str(&format!("\n{}\n\n", lease(scene)));
-    let first = scene.entries.len().saturating_sub(ENTRIES);
-    for entry in &scene.entries[first..] {
-        let at = entry.at.since(scene.began).as_secs_f64();
-        let line = cut(&format!("{at:5.1} s  {}", entry.text), scene.width);
-        let tone = if entry.act.is_some() { Tone::Warn } else { Tone::Plain };
-        text.push_str(&format!("{}\n", tone.paint(&line)));
-    }
+    text.push_str(&last_entries(scene.entries, scene.began, scene.width));
     text
+}
+
+/// The title, and how long the demo has run.
+pub fn heading(title: &str, elapsed: Duration, width: usize) -> String {
+    let seconds = format!("{:.0} s", elapsed.as_secs_f64());
+    let title = cut(title, width.saturating_sub(seconds.len() + 2));
+    let gap = width.saturating_sub(title.chars().count() + seconds.len());
+    format!("{}{}{seconds}\n\n", Tone::Head.paint(&title), " ".repeat(gap))
+}
+
+/// The last entries, a line each.
+pub fn last_entries<A>(entries: &[Entry<A>], began: Moment, width: usize) -> String {
+    let first = entries.len().saturating_sub(ENTRIES);
+    let lines = entries[first..].iter().map(|entry| {
+        let at = entry.at.since(began).as_secs_f64();
+        let line = cut(&format!("{at:5.1} s  {}", entry.text), width);
+        let tone = if entry.act.is_some() { Tone::Warn } else { Tone::Plain };
+        format!("{}\n", tone.paint(&line))
+    });
+    lines.collect()
 }
 
 fn nodes(scene: &Scene<'_>) -> String {

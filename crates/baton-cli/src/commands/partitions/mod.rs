@@ -12,7 +12,7 @@ mod explain;
 mod map;
 mod moves;
 mod outlook;
-mod picture;
+pub(super) mod picture;
 mod plan;
 mod status;
 

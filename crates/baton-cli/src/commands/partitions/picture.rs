@@ -86,7 +86,8 @@ pub fn draw(title: &str, lists: &[TaskList], nodes: &[NodeReport], map: &Partiti
     groups.into_iter().fold(start, Document::add).to_string()
 }
 
-fn colour(at: usize) -> String {
+/// The colour of a node, by its place among the others.
+pub fn colour(at: usize) -> String {
     let known = COLOURS.get(at).map(|colour| (*colour).to_owned());
     known.unwrap_or_else(|| hue(at as f64 * TURN))
 }

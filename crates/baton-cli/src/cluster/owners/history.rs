@@ -8,17 +8,15 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use baton::NodeId;
 use baton::clock::Moment;
 use baton::partitions::{Partition, Token};
 
-use super::owner::{CallTotals, OwnerLine};
-use crate::error::BenchError;
+use super::OwnerLine;
+use crate::cluster::{ClusterError, LogTail};
 
 /// Work that was last seen to be owned longer ago than this when it ended, by a process that looks
 /// every 20 ms, was stopped in between.
@@ -33,42 +31,34 @@ pub type ProcessId = usize;
 /// One owner's work on a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
+    /// On which partition.
     pub partition: Partition,
+    /// The token of its writes.
     pub token: Token,
+    /// By which process.
     pub process: ProcessId,
+    /// Since when.
     pub start: Moment,
-    /// Not yet, if `None`.
+    /// Until when; `None` while it goes on.
     pub end: Option<Moment>,
-}
-
-/// A write that was acknowledged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AcknowledgedWrite {
-    pub partition: Partition,
-    pub token: Token,
-    pub count: u64,
 }
 
 /// One process's log, and what it said so far.
 struct ProcessHistory {
     node: NodeId,
-    log: PathBuf,
-    offset: u64,
-    piece: Vec<u8>,
+    log: LogTail,
     /// Its work under way, by its place among all works.
     under_way: BTreeMap<Partition, usize>,
     alive_at: Moment,
     has_ended: bool,
-    calls: Option<(Moment, CallTotals)>,
 }
 
 /// What all processes did.
 #[derive(Default)]
 pub struct History {
     processes: Vec<ProcessHistory>,
+    /// In the order in which they were read.
     pub works: Vec<Work>,
-    pub writes: Vec<AcknowledgedWrite>,
-    pub refused: u64,
 }
 
 impl History {
@@ -76,19 +66,16 @@ impl History {
     pub fn follow(&mut self, node: NodeId, log: &Path) -> ProcessId {
         self.processes.push(ProcessHistory {
             node,
-            log: log.to_owned(),
-            offset: 0,
-            piece: Vec::new(),
+            log: LogTail::new(log),
             under_way: BTreeMap::new(),
             alive_at: Moment::default(),
             has_ended: false,
-            calls: None,
         });
         self.processes.len() - 1
     }
 
     /// Reads on in all logs.
-    pub fn read_on(&mut self) -> Result<(), BenchError> {
+    pub fn read_on(&mut self) -> Result<(), ClusterError> {
         for process in 0..self.processes.len() {
             for line in self.processes[process].new_lines()? {
                 self.take(process, line);
@@ -98,7 +85,7 @@ impl History {
     }
 
     /// This process was killed then, and its log is whole up to there.
-    pub fn killed(&mut self, process: ProcessId, at: Moment) -> Result<(), BenchError> {
+    pub fn killed(&mut self, process: ProcessId, at: Moment) -> Result<(), ClusterError> {
         self.read_on()?;
         let it = &mut self.processes[process];
         it.has_ended = true;
@@ -124,11 +111,6 @@ impl History {
                 self.works[work].end = Some(if was_stopped { owned_at } else { at });
             }
             OwnerLine::Alive { at } => it.alive_at = at,
-            OwnerLine::Wrote { partition, token, count } => {
-                self.writes.push(AcknowledgedWrite { partition, token, count });
-            }
-            OwnerLine::Refused { .. } => self.refused += 1,
-            OwnerLine::Calls { at, totals } => it.calls = Some((at, totals)),
         }
     }
 
@@ -148,41 +130,39 @@ impl History {
         self.processes[process].under_way.len()
     }
 
+    /// The work of a process on a partition, if it is under way.
+    pub fn under_way(&self, process: ProcessId, partition: &Partition) -> Option<&Work> {
+        self.processes[process].under_way.get(partition).map(|work| &self.works[*work])
+    }
+
     /// The name of a process's node.
     pub fn node(&self, process: ProcessId) -> &NodeId {
         &self.processes[process].node
     }
 
-    /// The calls of a process, as it last counted them, if that was after this moment.
-    pub fn calls(&self, process: ProcessId, since: Moment) -> Option<CallTotals> {
-        self.processes[process].calls.filter(|(at, _)| *at >= since).map(|(_, totals)| totals)
+    /// The log of a process.
+    pub fn log(&self, process: ProcessId) -> &Path {
+        self.processes[process].log.path()
+    }
+
+    /// The logs of all processes, also of those that have ended.
+    pub fn logs(&self) -> impl Iterator<Item = &Path> {
+        self.processes.iter().map(|it| it.log.path())
     }
 }
 
 impl ProcessHistory {
-    /// The whole lines that are new. A kill may have torn the last one: it is none.
-    fn new_lines(&mut self) -> Result<Vec<OwnerLine>, BenchError> {
+    fn new_lines(&mut self) -> Result<Vec<OwnerLine>, ClusterError> {
         if self.has_ended {
             return Ok(Vec::new());
         }
-        let trouble = |problem| BenchError::File { path: self.log.clone(), problem };
-        let mut file = match File::open(&self.log) {
-            Ok(file) => file,
-            Err(problem) if problem.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(problem) => return Err(trouble(problem)),
-        };
-        file.seek(SeekFrom::Start(self.offset)).map_err(trouble)?;
-        let read = file.read_to_end(&mut self.piece).map_err(trouble)?;
-        self.offset += read as u64;
-        let Some(end) = self.piece.iter().rposition(|byte| *byte == b'\n') else {
-            return Ok(Vec::new());
-        };
-        let rest = self.piece.split_off(end + 1);
-        let whole = std::mem::replace(&mut self.piece, rest);
-        let lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let lines = self.log.new_lines()?.into_iter();
         let parsed = lines.map(|line| {
-            let unreadable = |problem: serde_json::Error| trouble(problem.into());
-            serde_json::from_slice(line).map_err(unreadable)
+            let unreadable = |problem: serde_json::Error| ClusterError::File {
+                path: self.log.path().to_owned(),
+                problem: problem.into(),
+            };
+            serde_json::from_slice(&line).map_err(unreadable)
         });
         parsed.collect()
     }
@@ -190,6 +170,7 @@ impl ProcessHistory {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write;
 
     use super::*;

@@ -9,8 +9,7 @@ use baton::clock::Moment;
 use baton::partitions::{Partition, Token};
 use serde::{Deserialize, Serialize};
 
-use super::calls::CallTotals;
-use crate::error::BenchError;
+use crate::cluster::ClusterError;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,44 +40,21 @@ pub enum OwnerLine {
         /// At this moment.
         at: Moment,
     },
-    /// A write for a partition was acknowledged.
-    Wrote {
-        /// Which.
-        partition: Partition,
-        /// Under which token.
-        token: Token,
-        /// The number of this write among all of the partition.
-        count: u64,
-    },
-    /// A write came too late: a later owner had written.
-    Refused {
-        /// For which.
-        partition: Partition,
-        /// Under which token.
-        token: Token,
-    },
-    /// The calls of the store so far.
-    Calls {
-        /// When they were counted.
-        at: Moment,
-        /// How many.
-        totals: CallTotals,
-    },
 }
 
-/// The file. A line is in it once it was written, whatever becomes of the process.
+/// A file of lines. A line is in it once it was written, whatever becomes of the process.
 pub struct OwnerLog(Mutex<File>);
 
 impl OwnerLog {
     /// Creates the file.
-    pub fn create(path: &Path) -> Result<Self, BenchError> {
+    pub fn create(path: &Path) -> Result<Self, ClusterError> {
         let file = File::options().create_new(true).append(true).open(path);
-        let trouble = |problem| BenchError::File { path: path.to_owned(), problem };
+        let trouble = |problem| ClusterError::File { path: path.to_owned(), problem };
         file.map(|file| Self(Mutex::new(file))).map_err(trouble)
     }
 
     /// Adds a line. Without its lines the process is worth nothing: it ends if one is lost.
-    pub fn note(&self, line: &OwnerLine) {
+    pub fn note(&self, line: &impl Serialize) {
         let mut text = serde_json::to_vec(line).expect("plain data has a JSON form");
         text.push(b'\n');
         let written = self.0.lock().expect("no holder panics").write_all(&text);

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use baton::NodeBuilder;
 use baton::clock::Moment;
-use baton::partitions::{OwnedPartition, Partition};
+use baton::partitions::{OwnedPartition, Partition, TaskList, partition_task};
 use baton_store::clock::{Clock, SystemClock};
 
-use super::log::{OwnerLine, OwnerLog};
+use super::{OwnerLine, OwnerLog};
 
 /// How often each partition is looked at: is it still owned?
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -43,8 +44,15 @@ impl Works {
         Self { log, under_way: Arc::default() }
     }
 
+    /// Lets a node take partitions of these lists. Their work is among these.
+    pub fn of_node(&self, node: NodeBuilder, lists: &[TaskList]) -> NodeBuilder {
+        let works = self.clone();
+        let node = node.partitions(partition_task(move |owned| works.clone().work(owned)));
+        lists.iter().cloned().fold(node, NodeBuilder::task_list)
+    }
+
     /// The work of a partition, from when it is given to this process until it is to stop.
-    pub async fn work(self, owned: OwnedPartition) {
+    async fn work(self, owned: OwnedPartition) {
         self.begin(&owned);
         let _ends = EndsOnDrop(&self, &owned);
         owned.released().await;
@@ -76,7 +84,7 @@ impl Works {
     }
 
     /// Looks at all partitions again and again.
-    pub async fn watch(self) {
+    pub(super) async fn watch(&self) {
         let mut looks = 0_u32;
         loop {
             SystemClock.sleep(LOOK_EVERY).await;
