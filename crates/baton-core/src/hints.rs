@@ -54,6 +54,7 @@ impl Core {
             }
             Hint::Joined { boot } => self.node_joined(now, boot),
             Hint::Left { boot } => self.node_left(now, boot),
+            Hint::Reported { boot, beat } if self.registry.shows(boot, beat) => {}
             Hint::Reported { .. } => self.partitions_reported(now),
             Hint::InLine { view } | Hint::Assigned { view } => {
                 let known = self.view.as_ref().is_some_and(|known| known.version >= view);

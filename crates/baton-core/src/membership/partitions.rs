@@ -118,7 +118,8 @@ impl Core {
         match holder.map(|holder| (holder.boot == boot, holder.node.clone())) {
             Some((true, _)) => self.partitions_reported(now),
             Some((false, to)) => {
-                self.out.push(Action::Tell { to, hint: Hint::Reported { boot } });
+                let hint = Hint::Reported { boot, beat: record.beat };
+                self.out.push(Action::Tell { to, hint });
             }
             None => {}
         }

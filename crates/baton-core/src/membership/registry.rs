@@ -152,6 +152,11 @@ impl Registry {
         })
     }
 
+    /// Has a reading shown this beat of a process, or a later one?
+    pub fn shows(&self, boot: BootId, beat: u64) -> bool {
+        self.entries.values().any(|it| it.record.boot == boot && it.record.beat >= beat)
+    }
+
     /// Is it known that this process is there?
     pub fn is_certain(&self, boot: BootId) -> bool {
         let there =

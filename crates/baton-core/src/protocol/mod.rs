@@ -234,6 +234,8 @@ pub enum Hint {
     Reported {
         /// The process.
         boot: BootId,
+        /// The beat that said so.
+        beat: u64,
     },
     /// This node is about to be named successor: it may warm its plugins up.
     Prepare {

@@ -31,9 +31,9 @@ fn coordinator() -> Node {
     node
 }
 
-/// The record of `b`, which acknowledges this version.
+/// The record of `b`, which acknowledges this version with the beat of the same number.
 fn saying(version: u64) -> Member {
-    let mut member = heard("b", 1);
+    let mut member = heard("b", version);
     member.record.partitions = Some(report(version));
     member
 }
@@ -43,8 +43,9 @@ fn reads(actions: &[Action]) -> bool {
     actions.iter().any(is_reading)
 }
 
-fn reported(node: &mut Node, now: u64) -> bool {
-    reads(&node.hint(now, Hint::Reported { boot: boot("b") }))
+/// Is a hint of this beat of `b` a reason to read the records?
+fn reported(node: &mut Node, now: u64, beat: u64) -> bool {
+    reads(&node.hint(now, Hint::Reported { boot: boot("b"), beat }))
 }
 
 #[test]
@@ -70,12 +71,13 @@ fn reports_that_are_news_are_read_however_many_come_and_others_are_not() {
     let mut node = coordinator();
     for step in 0..50 {
         let now = 100 + 10 * step;
-        assert!(reported(&mut node, now), "{step}");
+        assert!(reported(&mut node, now, 2 + step), "{step}");
         node.members(now + 1, vec![saying(2 + step), heard(ME, 1)]);
+        assert!(!reported(&mut node, now + 2, 2 + step), "it was shown");
     }
     let read = (0..50).filter(|step| {
         let now = 1_000 + 10 * step;
-        let is_read = reported(&mut node, now);
+        let is_read = reported(&mut node, now, u64::MAX);
         if is_read {
             node.members(now + 1, vec![saying(51), heard(ME, 1)]);
         }
@@ -87,14 +89,14 @@ fn reports_that_are_news_are_read_however_many_come_and_others_are_not() {
 #[test]
 fn reports_while_the_records_are_read_cost_one_more_reading() {
     let mut node = coordinator();
-    assert!(reported(&mut node, 100));
+    assert!(reported(&mut node, 100, 2));
     for now in 101..140 {
-        assert!(!reported(&mut node, now));
+        assert!(!reported(&mut node, now, 3));
     }
     let again = node.members(140, vec![saying(2), heard(ME, 1)]);
     assert!(reads(&again));
     assert!(!reads(&node.members(150, vec![saying(3), heard(ME, 1)])));
-    assert!(reported(&mut node, 160), "and leave the budget as it was");
+    assert!(reported(&mut node, 160, 4), "and leave the budget as it was");
 }
 
 #[test]
@@ -106,7 +108,7 @@ fn the_lifeline_of_an_owner_is_watched_until_it_ends_although_its_record_is_gone
     let version = AssignmentVersion { slot: 0, version: 1 };
     let versions = Arc::new(BTreeMap::from([(boot("b"), version)]));
     node.handle(60, Input::Assigned { epoch: Epoch(1), versions });
-    assert!(reported(&mut node, 100));
+    assert!(reported(&mut node, 100, 2));
     let seen = node.members(110, vec![owner, heard(ME, 1)]);
     let watches = Action::WatchLifeline { boot: boot("b"), address: Arc::from("b") };
     assert!(seen.contains(&watches), "{seen:?}");
@@ -133,8 +135,13 @@ fn owner() -> (Node, Vec<Action>) {
 }
 
 fn tells_leader(actions: &[Action]) -> bool {
-    let hint = Hint::Reported { boot: boot(ME) };
-    actions.contains(&Action::Tell { to: id("a"), hint })
+    let tells = |it: &Action| match it {
+        Action::Tell { to, hint: Hint::Reported { boot: of, .. } } => {
+            (to, *of) == (&id("a"), boot(ME))
+        }
+        _ => false,
+    };
+    actions.iter().any(tells)
 }
 
 #[test]

@@ -165,8 +165,9 @@ impl Rounds<'_> {
         // What was read from data that went back is not to be believed: that comes first.
         let other = self.term.shared.snapshot().lineage.filter(|it| *it != self.lineage);
         let input = other.map_or(input, Input::Lineage);
+        let is_news = !matches!(input, Input::Tick);
         let actions = self.coordinator.handle(SystemClock.now(), input);
-        if !actions.is_empty() {
+        if is_news {
             self.setup.unowned.store(self.coordinator.unowned(), Ordering::Relaxed);
         }
         for action in actions {

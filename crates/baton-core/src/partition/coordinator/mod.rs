@@ -42,7 +42,7 @@ use std::time::Duration;
 
 use super::allocation::{Limits, Problem};
 use super::assignment::{Assignment, AssignmentVersion, Token};
-use super::task_list::TaskList;
+use super::task_list::{TaskList, TaskListStatus};
 use super::wanted::Wanted;
 use crate::ids::{BootId, Epoch, Lineage};
 use crate::lease::LeaseTerms;
@@ -213,14 +213,15 @@ impl Coordinator {
         self.requests.is_over
     }
 
-    /// How many partitions of the task lists no process may run now.
+    /// How many partitions of the active task lists no process may run now.
     pub fn unowned(&self) -> usize {
         let lists = self.wanted.as_ref().map(|wanted| wanted.lists.as_slice()).unwrap_or_default();
         let owned = |list: &TaskList| {
             let entries = self.table.list(&list.id).iter().take(list.partitions as usize);
             entries.flatten().filter(|entry| !self.is_released(entry)).count()
         };
-        lists.iter().map(|list| (list.partitions as usize).saturating_sub(owned(list))).sum()
+        let active = lists.iter().filter(|list| list.status == TaskListStatus::Active);
+        active.map(|list| (list.partitions as usize).saturating_sub(owned(list))).sum()
     }
 
     /// Takes in what happened, and returns what is to be done.

@@ -334,7 +334,12 @@ fn paused_lists_are_released_and_nothing_else_moves_when_frozen() {
     let said = [(1, 1, 1, (0, 5), &[][..]), (2, 1, 1, (0, 0), &[])];
     assert!(coordinator.handle(at(1), members(0, &said)).is_empty());
     let paused = TaskList { status: TaskListStatus::Paused, ..list(2) };
+    assert_eq!(coordinator.unowned(), 0);
     let asked = writes(&coordinator.handle(at(2), frozen(paused)));
+    let _ = coordinator.handle(at(3), done(&[6]));
+    let released = [(1, 2, 1, (0, 6), &[][..]), (2, 2, 1, (0, 0), &[])];
+    let _ = coordinator.handle(at(5), members(4, &released));
+    assert_eq!(coordinator.unowned(), 0, "a list that is paused wants no owners");
     assert_eq!(asked, [write(0, 5, document(1, 1, &[grant(Token(1), &[], &[0, 1])]))]);
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton::partitions::{OwnedPartition, TaskList, partition_task};
 use baton::{
     Leadership, Node, NodeBuilder, Plugin, PluginError, PluginStatus, async_trait, cron, every,
 };
@@ -76,6 +77,23 @@ async fn a_node_that_leads_alone_has_no_deadline_and_asks_no_store() {
     assert_eq!(seen.value("baton_time_to_deadline_seconds", &[]), f64::INFINITY);
     assert_eq!((seen.value("baton_ready", &[]), seen.value("baton_leader", &[])), (1.0, 1.0));
     assert_eq!(seen.sum("baton_store_operations_total", |_| true), 0.0);
+}
+
+#[tokio::test]
+async fn partitions_are_counted_where_they_are_owned_and_those_without_an_owner_by_the_leader() {
+    let store = store();
+    let orders = TaskList::new("orders".parse().expect("a plain name"), 3);
+    let leader = builder(&store, "a").task_list(orders).build().expect("it starts");
+    let unowned = || leader.node_metrics().value("baton_partitions_unowned", &[]);
+    until("three without an owner", || unowned() == Some(3.0)).await;
+    let follows = quick().tune(|it| it.eligible = false);
+    let works = partition_task(|owned: OwnedPartition| async move { owned.released().await });
+    let owner = builder(&store, "b").settings(follows).partitions(works);
+    let owner = owner.build().expect("it starts");
+    let owned = || owner.node_metrics().value("baton_partitions_owned", &[]);
+    until("three with an owner", || (owned(), unowned()) == (Some(3.0), Some(0.0))).await;
+    owner.leave().await;
+    until("three without an owner again", || unowned() == Some(3.0)).await;
 }
 
 #[tokio::test]
