@@ -22,6 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// From one event to the next, in beats.
 const RESTS_FOR: u32 = 4;
 
+/// Before requests at rest are counted: PostgreSQL counts those of a session that has nothing to do
+/// up to ten seconds later.
+const COUNTS_AFTER: Duration = Duration::from_secs(12);
+
 /// What is done to a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveEvent {
@@ -150,7 +154,7 @@ async fn at_rest(
     counter: &mut ServerCounter,
     options: &Rebalance,
 ) -> Result<RestFigures, BenchError> {
-    SystemClock.sleep(RESTS_FOR * options.profile.settings().heartbeat_interval).await;
+    SystemClock.sleep(COUNTS_AFTER).await;
     let before = (counter.count().await?, calls(cluster).await?, SystemClock.now());
     SystemClock.sleep(Duration::from_secs(options.seconds.into())).await;
     let after = (counter.count().await?, calls(cluster).await?, SystemClock.now());

@@ -16,9 +16,8 @@ const DRAINED_MS: f64 = 1_000.0;
 /// 99 of 100 partitions of a drained node have no owner for no longer than this.
 const GAP_P99_MS: f64 = 200.0;
 
-/// The leader looks at the task lists every five seconds, which people may have changed: this many
-/// requests a second, and as many again for the ends of the window.
-const MORE_AT_REST: f64 = 0.4;
+/// The leader looks at the task lists once a minute: no more than this many requests a second.
+const MORE_AT_REST: f64 = 0.1;
 
 /// Beats vary in time: this part of them is no difference.
 const PART_AT_REST: f64 = 0.01;
