@@ -94,6 +94,7 @@ async fn partitions_are_counted_where_they_are_owned_and_those_without_an_owner_
     until("three with an owner", || (owned(), unowned()) == (Some(3.0), Some(0.0))).await;
     owner.leave().await;
     until("three without an owner again", || unowned() == Some(3.0)).await;
+    assert_eq!(leader.node_metrics().value("baton_partitions_owned", &[]), Some(0.0));
 }
 
 #[tokio::test]
