@@ -69,6 +69,16 @@ impl Coordinator {
         let (nodes, destinations, due) = self.nodes(now);
         let problem = wanted.problem(nodes, self.settings.limits, |list| self.owners(list));
         let mut owners = (self.allocate)(&problem);
+        if planted!(QuotaPerList) {
+            owners.clear();
+            for list in &problem.lists {
+                let its = owners.len()..owners.len() + list.partitions as usize;
+                let (lists, releasing) = (vec![list.clone()], problem.releasing[its.clone()].to_vec());
+                let known = problem.owners[its].to_vec();
+                let alone = Problem { lists, owners: known, releasing, ..problem.clone() };
+                owners.extend((self.allocate)(&alone));
+            }
+        }
         wanted.grant_moves(&problem, &mut owners);
         if planted!(PartitionsWander) && !owners.is_empty() {
             let writes: u64 = self.slots.iter().map(|(_, slot)| slot.version).sum();
