@@ -188,7 +188,7 @@ mod active {
             LossUnseen: "partitions are given away at once when every document was lost",
             TokensBeginAnew: "a new coordinator does not count on from the tokens that were given",
             TokensDoNotLeap: "tokens do not leap when the store's data went back",
-            QuotaPerList: "each task list is spread by itself, whatever the nodes have of the others",
+            QuotaPerList: "each task list is spread by itself, as if it were the only one",
             PartitionsWander: "who should own what changes with every write",
         }
     }

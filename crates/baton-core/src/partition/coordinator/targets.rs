@@ -73,9 +73,12 @@ impl Coordinator {
             owners.clear();
             for list in &problem.lists {
                 let its = owners.len()..owners.len() + list.partitions as usize;
-                let (lists, releasing) = (vec![list.clone()], problem.releasing[its.clone()].to_vec());
-                let known = problem.owners[its].to_vec();
-                let alone = Problem { lists, owners: known, releasing, ..problem.clone() };
+                let alone = Problem {
+                    lists: vec![list.clone()],
+                    owners: problem.owners[its.clone()].to_vec(),
+                    releasing: problem.releasing[its].to_vec(),
+                    ..problem.clone()
+                };
                 owners.extend((self.allocate)(&alone));
             }
         }
