@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::error::BenchError;
 use crate::fixture::Fixture;
+use crate::processes::this_program;
 use crate::settle;
 
 /// How long anything may take that takes a few beats.
@@ -29,10 +30,12 @@ const STARTS_WITHIN: Duration = Duration::from_millis(250);
 pub struct Sandbox {
     folder: TempDir,
     program: PathBuf,
+    owner: PathBuf,
 }
 
 impl Sandbox {
-    /// Makes the folder, and copies baton into it.
+    /// Makes the folder, and copies baton and this program into it: before anything else is
+    /// started, because a file that is being written cannot be run.
     pub fn new(baton: &Path, within: &Path) -> Result<Self, BenchError> {
         if !baton.is_file() {
             return Err(BenchError::NoProgram(baton.to_owned()));
@@ -45,12 +48,20 @@ impl Sandbox {
         let folder = folder.map_err(trouble(within))?;
         let program = folder.path().join("baton");
         std::fs::copy(baton, &program).map_err(trouble(baton))?;
-        Ok(Self { folder, program })
+        let (this, owner) = (this_program()?, folder.path().join("baton-owner"));
+        std::fs::copy(&this, &owner).map_err(trouble(&this))?;
+        Ok(Self { folder, program, owner })
     }
 
     /// The copy of baton.
     pub fn program(&self) -> &Path {
         &self.program
+    }
+
+    /// The copy of this program, which owns partitions: a build beside a long bench changes
+    /// nothing of it.
+    pub fn owner(&self) -> &Path {
+        &self.owner
     }
 
     /// The folder.

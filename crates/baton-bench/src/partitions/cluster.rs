@@ -2,7 +2,7 @@
 //! counted calls, noted writes.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use baton::NodeId;
@@ -72,15 +72,4 @@ pub fn writes(cluster: &OwnerCluster) -> Result<Writes, BenchError> {
         }
     }
     Ok(writes)
-}
-
-/// A copy of this program, so that a build beside a long bench changes nothing of it.
-pub fn program_in(folder: &Path) -> Result<PathBuf, BenchError> {
-    let this = crate::processes::this_program()?;
-    let copy = folder.join("baton-owner");
-    if !copy.exists() {
-        let copied = std::fs::copy(&this, &copy);
-        copied.map_err(|problem| BenchError::File { path: copy.clone(), problem })?;
-    }
-    Ok(copy)
 }

@@ -10,7 +10,7 @@ use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::check::add_to_report;
-use super::cluster::{node_name, program_in, start_all};
+use super::cluster::{node_name, start_all};
 use super::options::Soak;
 use crate::error::BenchError;
 use crate::fixture::{Fixture, chosen};
@@ -112,7 +112,7 @@ async fn begin(
     let store = fixture.url(&sandbox.room(&format!("{}-soak", fixture.kind()))?);
     let folder = sandbox.room(&format!("{}-{name}", fixture.kind()))?;
     let mut cluster = OwnerCluster::new(OwnerPlan {
-        program: program_in(sandbox.folder())?,
+        program: sandbox.owner().to_owned(),
         command: vec!["owner".to_owned()],
         store,
         namespace: Namespace::new(&name).expect("a plain name"),

@@ -21,7 +21,7 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
 use super::check::{Writes, add_to_report, must_be_none};
-use super::cluster::{program_in, start_all, writes};
+use super::cluster::{start_all, writes};
 use crate::cli;
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind, chosen};
@@ -103,7 +103,7 @@ async fn run_store(
         TaskList::new(id, partitions)
     };
     let mut cluster = OwnerCluster::new(OwnerPlan {
-        program: program_in(sandbox.folder())?,
+        program: sandbox.owner().to_owned(),
         command: ["owner", "--writes-every", WRITES_EVERY].map(str::to_owned).into(),
         store: fixture.url(&folder),
         namespace: Namespace::new("chaos").expect("a plain name"),

@@ -10,7 +10,7 @@ use baton_store::clock::{Clock, SystemClock};
 use crate::beats::ServerCounter;
 use crate::error::BenchError;
 use crate::fixture::Fixture;
-use crate::partitions::cluster::{calls, node_name, program_in, start_all};
+use crate::partitions::cluster::{calls, node_name, start_all};
 use crate::partitions::options::Rebalance;
 use crate::partitions::owner::CallTotals;
 use crate::percentiles::{Percentiles, ms};
@@ -138,7 +138,7 @@ fn plan(
         TaskList::new(id, options.partitions)
     };
     Ok(OwnerPlan {
-        program: program_in(sandbox.folder())?,
+        program: sandbox.owner().to_owned(),
         command: vec!["owner".to_owned()],
         store: fixture.url(&folder),
         namespace: Namespace::new(name).expect("a plain name"),
