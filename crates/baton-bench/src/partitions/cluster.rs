@@ -2,7 +2,6 @@
 //! counted calls, noted writes.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 use baton::NodeId;
