@@ -79,6 +79,9 @@ pub struct EventFigures {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RestFigures {
     pub calls: f64,
+    pub beats: f64,
+    /// Requests that are no beats, not in a second but in all.
+    pub besides: u64,
     pub counted: Option<f64>,
 }
 
@@ -165,7 +168,12 @@ async fn at_rest(
     }
     let counted = before.0.zip(after.0).map(|(before, after)| after.saturating_sub(before));
     let counted = counted.map(|count| count as f64 / seconds);
-    Ok(RestFigures { calls: spent.all as f64 / seconds, counted })
+    Ok(RestFigures {
+        calls: spent.all as f64 / seconds,
+        beats: spent.beats as f64 / seconds,
+        besides: spent.all - spent.beats,
+        counted,
+    })
 }
 
 /// Lets it happen, and waits until everything is owned and balanced again.
